@@ -1,0 +1,477 @@
+package coverage
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"fatview/arch"
+	"fatview/fatbin"
+	"fatview/gpu"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Why says for one image what became of it, as a clause without full stop.
+func (s Step) Why(im Image, t Target) string {
+	name, cc := im.name(), t.CC.String()
+	switch s.Refusal {
+	case Taken:
+		if im.sass() {
+			return name + " runs on " + cc + unconfirmed(s.Rule)
+		}
+		return name + " (PTX ISA " + im.ISA.String() + ") is compiled for " + cc + " at first use" + unconfirmed(s.Rule)
+	case OtherMajor:
+		return name + " is another architecture than " + cc
+	case HigherMinor:
+		return name + " is higher than " + cc
+	case StandsAlone:
+		if alone(renamed(im.Arch.CC)) {
+			return name + " stands alone: it runs on " + renamed(im.Arch.CC).String() + " only"
+		}
+		return cc + " stands alone and does not run " + name
+	case ExactOnly:
+		return name + " runs on " + renamed(im.Arch.CC).String() + " only"
+	case OtherFamily:
+		return name + " runs on its own family only"
+	case HigherPTX:
+		return name + " is PTX for " + im.Arch.CC.String() + " and higher"
+	case NotLoadable:
+		if im.sass() {
+			return name + " is relocatable and has to be linked first"
+		}
+		return im.Kind.Title() + " cannot be loaded by itself"
+	case OldPTX:
+		if im.MapF64 {
+			return name + " uses map_f64_to_f32, which runs nowhere today"
+		}
+		return name + " is 32-bit PTX, which runs nowhere today"
+	case Outranked:
+		return name + " fits too, another image comes first"
+	case NeedsDriver:
+		return name + " fits, but " + needsDriver(im, t)
+	case HoldsNoKernel:
+		return name + " is taken and holds no kernels"
+	case Switched:
+		if im.sass() {
+			return name + " is ignored: CUDA_FORCE_PTX_JIT is set"
+		}
+		return name + " is ignored: CUDA_DISABLE_PTX_JIT is set"
+	}
+	return name
+}
+
+func unconfirmed(r Rule) string {
+	if i := r.Info(); !i.Confirmed && r != RuleChoice {
+		return " (not confirmed)"
+	}
+	return ""
+}
+
+// needsDriver says which driver an image waits for, and why.
+func needsDriver(im Image, t Target) string {
+	has := driverName(t.Driver)
+	switch blocking(im, t) {
+	case RulePTXVersion:
+		if p, ok := gpu.PTXFor(im.ISA); ok {
+			return "needs a driver of " + branchName(p.CUDA) + " or newer: PTX ISA " + im.ISA.String() + " is CUDA " + p.CUDA.String() + ", and " + has + " knows " + t.Driver.PTX.String()
+		}
+		return "PTX ISA " + im.ISA.String() + " is newer than every driver that fatview knows"
+	case RuleZstd:
+		return "it is compressed with zstd, which needs a driver of R550 (CUDA 12.4) or newer, not " + has + " (error 200)"
+	case RuleConcat:
+		return "it is a concatenated entry, which needs a driver for about CUDA 13.4 (not confirmed), not " + has
+	case RuleNewerToolkit:
+		return "it was made by CUDA " + im.Toolkit.String() + ", and " + has + " is CUDA " + t.Driver.CUDA.String() + " (error 200)"
+	case RuleOrin:
+		return "it needs a driver of R595 (CUDA 13.2) or newer, not " + has
+	}
+	return "it needs a newer driver than " + has
+}
+
+func driverName(d gpu.Driver) string {
+	if d.Version != "" {
+		return "driver " + d.Version
+	}
+	return "a driver for CUDA " + d.CUDA.String()
+}
+
+// branchName returns "R550" for the first driver branch of a CUDA version.
+func branchName(v arch.Version) string {
+	if _, _, branch, ok := gpu.MinDriverForCUDA(v); ok {
+		return "R" + itoa(branch)
+	}
+	return "CUDA " + v.String()
+}
+
+// LeastDriver returns the least driver versions for a CUDA version, "" where
+// the tables have none.
+func LeastDriver(needs arch.Version) (linux, windows string) {
+	if needs.IsZero() {
+		return "", ""
+	}
+	linux, windows, _, _ = gpu.MinDriverForCUDA(needs)
+	return linux, windows
+}
+
+// Reason returns the verdict of a container as one sentence without full stop.
+func (r Result) Reason(c Container, t Target) string {
+	switch {
+	case r.Relink:
+		return relinkReason(r, t)
+	case r.Verdict == Unknown:
+		return "relocatable input of the linked container, counted nowhere"
+	case r.Verdict == Empty:
+		return "holds no kernels on any architecture"
+	case r.Verdict == Missing || r.Verdict == Specialised:
+		return noImage(tally(nil, c, r), t)
+	case r.Image < 0:
+		return "no image"
+	}
+	s := r.Steps[r.Image].Why(c.Images[r.Image], t)
+	if r.Verdict != Driver && r.Rule == RuleOrin && !t.Driver.Known() {
+		s += ", with a driver of R595 (CUDA 13.2) or newer"
+	}
+	if d := r.differs(c); d != "" {
+		s += d
+	}
+	if c.Input {
+		s += ", once linked"
+	}
+	return s
+}
+
+// differs notes where the guide and nvJitLink choose differently.
+func (r Result) differs(c Container) string {
+	if r.Verdict != Native {
+		return ""
+	}
+	for _, s := range r.Steps {
+		im := c.Images[s.Image]
+		if s.Fits && im.ptx() && renamed(im.Arch.CC) > renamed(c.Images[r.Image].Arch.CC) {
+			return " (NVIDIA's linker would prefer " + im.name() + "; either way it runs)"
+		}
+	}
+	return ""
+}
+
+func relinkReason(r Result, t Target) string {
+	s := "no linked image for " + t.CC.String() + "; the driver may link again from the relocatable PTX (documented, not proven)"
+	if r.Verdict == Driver {
+		s += ", with a driver of " + branchName(r.Needs) + " or newer"
+	}
+	return s
+}
+
+// A refusalTally collects, over one or many containers, the images by name and
+// why each was refused.
+type refusalTally struct {
+	byReason map[Refusal]map[arch.Arch]bool // SASS and PTX apart by reason
+	ptx      bool                           // PTX was among them
+	empty    map[string]bool                // names of images without kernels
+	kinds    map[fatbin.Kind]bool           // kinds that cannot be loaded
+	alone    bool                           // the GPU itself stands alone
+}
+
+func tally(t *refusalTally, c Container, r Result) *refusalTally {
+	if t == nil {
+		t = &refusalTally{byReason: map[Refusal]map[arch.Arch]bool{}, empty: map[string]bool{}, kinds: map[fatbin.Kind]bool{}}
+	}
+	for _, s := range r.Steps {
+		im := c.Images[s.Image]
+		if im.ptx() && im.Kernels != 0 {
+			t.ptx = true
+		}
+		switch {
+		case s.Fits && im.Kernels == 0:
+			t.empty[im.name()] = true
+		case s.Fits || im.Kernels == 0 && (im.sass() || im.ptx()):
+		case s.Refusal == NotLoadable && !im.sass():
+			t.kinds[im.Kind] = true
+		default:
+			if t.byReason[s.Refusal] == nil {
+				t.byReason[s.Refusal] = map[arch.Arch]bool{}
+			}
+			t.byReason[s.Refusal][im.Arch] = true
+		}
+	}
+	return t
+}
+
+// noImage is the sentence for containers without code for a GPU.
+func noImage(t *refusalTally, target Target) string {
+	cc := target.CC.String()
+	var parts []string
+	say := func(r Refusal, ptx bool, one, many string) {
+		if names := archNames(t.byReason[r], ptx); len(names) == 1 {
+			parts = append(parts, names[0]+" "+one)
+		} else if len(names) > 1 {
+			parts = append(parts, list(names)+" "+many)
+		}
+	}
+	say(OtherMajor, false, "is another architecture", "are other architectures")
+	say(HigherMinor, false, "is higher", "are higher")
+	for _, a := range sorted(t.byReason[StandsAlone]) {
+		if alone(renamed(a.CC)) {
+			parts = append(parts, a.SASS()+" is "+relation(renamed(a.CC), target.CC)+"and stands alone")
+		} else {
+			parts = append(parts, cc+" stands alone and does not run "+a.SASS())
+		}
+	}
+	for _, a := range sorted(t.byReason[ExactOnly]) {
+		parts = append(parts, a.SASS()+" runs on "+renamed(a.CC).String()+" only")
+	}
+	say(OtherFamily, false, "runs on its own family only", "run on their own families only")
+	say(Switched, false, "is switched off by the environment", "are switched off by the environment")
+	say(NotLoadable, false, "is relocatable and has to be linked first", "are relocatable and have to be linked first")
+	if names := keys(t.empty); len(names) > 0 {
+		parts = append(parts, list(names)+" "+plural(len(names), "holds", "hold")+" no kernels")
+	}
+	say(HigherPTX, true, "is PTX for higher capabilities", "are PTX for higher capabilities")
+	say(OldPTX, true, "is PTX that runs nowhere today", "are PTX that runs nowhere today")
+	for _, k := range []fatbin.Kind{fatbin.KindNVVM, fatbin.KindTileIR, fatbin.KindRelocatablePTX, fatbin.KindOldCubin, fatbin.KindMercury, fatbin.KindIndex} {
+		if t.kinds[k] {
+			parts = append(parts, k.Title()+" cannot be loaded by itself")
+		}
+	}
+	if !t.ptx {
+		parts = append(parts, "there is no PTX")
+	}
+	return "no image for " + cc + ": " + clauses(parts)
+}
+
+// relation says "higher " or "lower " of an architecture of the same major.
+func relation(a, c arch.CC) string {
+	switch {
+	case a.Major() != c.Major() || a == c:
+		return ""
+	case a > c:
+		return "higher "
+	}
+	return "lower "
+}
+
+func archNames(set map[arch.Arch]bool, ptx bool) []string {
+	var names []string
+	for _, a := range sorted(set) {
+		if ptx {
+			names = append(names, a.PTX())
+		} else {
+			names = append(names, a.SASS())
+		}
+	}
+	return names
+}
+
+func sorted(set map[arch.Arch]bool) []arch.Arch {
+	out := make([]arch.Arch, 0, len(set))
+	for a := range set {
+		out = append(out, a)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Less(out[j]) })
+	return out
+}
+
+func keys(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for k := range set {
+		out = append(out, k)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, _ := arch.Parse(out[i])
+		b, _ := arch.Parse(out[j])
+		return a.Less(b)
+	})
+	return out
+}
+
+// list joins names as in a sentence: "a, b and c".
+func list(items []string) string { return join(items, " and ") }
+
+// clauses joins what may hold commas itself: "a, b, and c".
+func clauses(items []string) string { return join(items, ", and ") }
+
+func join(items []string, last string) string {
+	n := len(items)
+	if n < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:n-1], ", ") + last + items[n-1]
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Reason returns the verdict of a file as one sentence without full stop.
+func (f FileResult) Reason(containers []FileContainer, t Target) string {
+	n := f.Containers.Total()
+	switch {
+	case len(containers) == 0:
+		return "no device code"
+	case n == 0:
+		return "no kernels on any architecture"
+	}
+	var parts []string
+	switch f.Verdict {
+	case None:
+		parts = append(parts, f.noneReason(containers, t))
+	case Driver:
+		parts = append(parts, f.pick(containers, t, Driver))
+	case Native, JIT, Mixed:
+		parts = append(parts, f.servedReason(containers, t))
+	case Partial:
+		parts = append(parts, f.servedReason(containers, t))
+		if f.Containers.Driver > 0 {
+			parts = append(parts, counted(f.Containers.Driver, n, "container")+" "+plural(f.Containers.Driver, "waits", "wait")+" for a driver: "+f.pick(containers, t, Driver))
+		}
+		if f.Containers.Missing > 0 {
+			parts = append(parts, f.missingReason(containers, t))
+		}
+	}
+	if f.Containers.Specialised > 0 && f.Verdict != None {
+		parts = append(parts, counted(f.Containers.Specialised, n, "container")+" "+plural(f.Containers.Specialised, "is", "are")+" specialised for other hardware")
+	}
+	if f.Verdict.Served() && f.Kernels.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s kernels missing from the chosen images", Number(f.Kernels.Missing), Number(f.Kernels.Total())))
+	}
+	if f.AsIfLinked {
+		parts = append(parts, "judged as if its relocatable code were linked")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// servedReason names the images that serve, most used first.
+func (f FileResult) servedReason(containers []FileContainer, t Target) string {
+	type use struct {
+		name string
+		sass bool
+		n    int
+	}
+	uses := map[string]*use{}
+	relinked := 0
+	for i, r := range f.Results {
+		if r.Verdict != Native && r.Verdict != JIT {
+			continue
+		}
+		if r.Relink {
+			relinked++
+			continue
+		}
+		im := containers[i].Images[r.Image]
+		u := uses[im.name()]
+		if u == nil {
+			u = &use{name: im.name(), sass: im.sass()}
+			uses[im.name()] = u
+		}
+		u.n++
+	}
+	order := make([]*use, 0, len(uses))
+	for _, u := range uses {
+		order = append(order, u)
+	}
+	sort.Slice(order, func(i, j int) bool {
+		if order[i].n != order[j].n {
+			return order[i].n > order[j].n
+		}
+		return order[i].name < order[j].name
+	})
+	var sass, ptx []string
+	for _, u := range order {
+		s := u.name
+		if len(order) > 1 {
+			s += " (" + Number(u.n) + ")"
+		}
+		if u.sass {
+			sass = append(sass, s)
+		} else {
+			ptx = append(ptx, s)
+		}
+	}
+	var parts []string
+	if len(sass) > 0 {
+		parts = append(parts, list(sass)+" "+plural(len(sass), "runs", "run")+" on "+t.CC.String())
+	}
+	if len(ptx) > 0 {
+		parts = append(parts, list(ptx)+" "+plural(len(ptx), "is", "are")+" compiled for "+t.CC.String()+" at first use")
+	}
+	if relinked > 0 {
+		parts = append(parts, relinkReason(Result{Verdict: JIT}, t))
+	}
+	s := strings.Join(parts, ", ")
+	for _, r := range f.Results {
+		if r.Verdict == Native && r.Rule == RuleOrin && !t.Driver.Known() {
+			return s + ", with a driver of R595 (CUDA 13.2) or newer"
+		}
+		if r.Verdict.Served() && r.Rule == RuleUnknownArch {
+			return s + " (not confirmed)"
+		}
+	}
+	return s
+}
+
+// pick returns the reason of the container with a verdict that asks for the
+// newest driver.
+func (f FileResult) pick(containers []FileContainer, t Target, v Verdict) string {
+	best := -1
+	for i, r := range f.Results {
+		if r.Verdict == v && (best < 0 || f.Results[best].Needs.Less(r.Needs)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return f.Results[best].Reason(containers[best].Container, t)
+}
+
+func (f FileResult) missingReason(containers []FileContainer, t Target) string {
+	var all *refusalTally
+	for i, r := range f.Results {
+		if r.Verdict == Missing {
+			all = tally(all, containers[i].Container, r)
+		}
+	}
+	s := counted(f.Containers.Missing, f.Containers.Total(), "container") + " " + plural(f.Containers.Missing, "has", "have") + " no code for " + t.CC.String()
+	if f.KernelsKnown {
+		s += fmt.Sprintf(" (%s of %s kernels)", Number(f.Kernels.Missing), Number(f.Kernels.Total()))
+	}
+	_, why, _ := strings.Cut(noImage(all, t), ": ")
+	return s + ": " + why
+}
+
+// noneReason speaks of all containers, empty ones too: a library that lists an
+// architecture and holds nothing for it deserves the word.
+func (f FileResult) noneReason(containers []FileContainer, t Target) string {
+	var all *refusalTally
+	for i, r := range f.Results {
+		if r.Verdict != Unknown {
+			all = tally(all, containers[i].Container, r)
+		}
+	}
+	s := noImage(all, t)
+	if f.Containers.Missing == 0 {
+		s += "; specialised for other hardware"
+	}
+	return s
+}
+
+func counted(n, of int, noun string) string {
+	return Number(n) + " of " + Number(of) + " " + noun + plural(of, "", "s")
+}
+
+// Number writes n with commas between thousands.
+func Number(n int) string {
+	s := strconv.Itoa(n)
+	if n < 0 {
+		return s
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
