@@ -1,0 +1,411 @@
+// Package index puts the pipeline together for one file: elfscan finds the
+// ranges, fatbin reads the containers in them, and payloads are decoded when
+// someone asks, by workers in the background or one container at a time.
+//
+// Opening reads headers only. What decoding yields is published atomically per
+// container, so that a screen can draw while workers fill in.
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"fatview/arch"
+	"fatview/coverage"
+	"fatview/elfscan"
+	"fatview/fatbin"
+)
+
+// Severity of a finding.
+type Severity string
+
+// The severities.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// A Finding is something that a reader of the report should know.
+type Finding struct {
+	Severity Severity
+	Offset   int64 // in the file; -1 where there is none
+	Message  string
+}
+
+// Linkage is how the program gets at a container.
+type Linkage string
+
+// The linkages.
+const (
+	Registered  Linkage = "registered"  // a registration record points to it
+	Linked      Linkage = "linked"      // by a record of version 2: device-linked
+	Relocatable Linkage = "relocatable" // __nv_relfatbin: input of a device link
+	Embedded    Linkage = "embedded"    // no record: the program loads it itself
+	Loose       Linkage = "loose"       // a .fatbin, .cubin or .ptx file
+)
+
+// A File is one host object: a file, or a member of an archive, whose path is
+// then "lib.a!member.o".
+type File struct {
+	Path        string
+	Format      string
+	Machine     string
+	Bits        int
+	Size        int64
+	Relocatable bool
+	Needed      []string // libraries it links to
+	Containers  []*Container
+
+	object   elfscan.Object
+	r        io.ReaderAt
+	closer   *sharedCloser
+	mu       sync.Mutex
+	findings []Finding
+	searched bool
+}
+
+// A Container is one fat binary of a file.
+type Container struct {
+	ID      int
+	Section string
+	Linkage Linkage
+	Offset  int64
+	Size    int64
+	Images  []*fatbin.Image
+
+	decoded atomic.Pointer[Decoded]
+}
+
+// Open reads the headers of the file at path. It returns one File, or one for
+// each object of an archive; they share the open file, which is closed when
+// the last of them is. Errors name the path and what to do about it.
+func Open(ctx context.Context, path string) ([]*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		err = openError(path, err)
+	case st.IsDir():
+		err = fmt.Errorf("%s: is a folder; name the files in it", path)
+	case !st.Mode().IsRegular():
+		err = fmt.Errorf("%s: is not a regular file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	files, err := Read(ctx, path, f, st.Size(), f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return files, nil
+}
+
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: no such file", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: no permission to read it", path)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Read is Open for anything that can be read at random. closer may be nil.
+func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io.Closer) ([]*File, error) {
+	scan, err := elfscan.Scan(r, size)
+	switch {
+	case errors.Is(err, elfscan.ErrEmpty):
+		return nil, fmt.Errorf("%s: is empty", path)
+	case errors.Is(err, elfscan.ErrUnknown):
+		return nil, fmt.Errorf("%s: not a format that fatview reads (ELF, PE, archive, fat binary, cubin or PTX)", path)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	shared := &sharedCloser{c: closer}
+	files := make([]*File, 0, len(scan.Objects))
+	for _, o := range scan.Objects {
+		name := path
+		if o.Member != "" {
+			name += "!" + o.Member
+		}
+		f := &File{
+			Path: name, Format: string(o.Format), Machine: o.Machine, Bits: o.Bits, Size: o.Size,
+			Relocatable: o.Relocatable, Needed: o.Needed, object: o, r: r, closer: shared,
+		}
+		for _, p := range o.Findings {
+			f.find(Warning, p.Offset, p.Message)
+		}
+		f.readNamed(ctx)
+		files = append(files, f)
+	}
+	files = numberTwins(files)
+	for _, p := range scan.Findings {
+		if len(files) == 0 {
+			files = append(files, &File{Path: path, Format: string(scan.Format), Size: size, r: r, closer: shared, searched: true})
+		}
+		files[0].find(Warning, p.Offset, p.Message)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: an archive without any object that fatview reads", path)
+	}
+	shared.users.Store(int32(len(files)))
+	return files, nil
+}
+
+// numberTwins makes the paths of equally named members differ.
+func numberTwins(files []*File) []*File {
+	seen := map[string]int{}
+	for _, f := range files {
+		seen[f.Path]++
+		if n := seen[f.Path]; n > 1 {
+			f.Path = fmt.Sprintf("%s#%d", f.Path, n)
+		}
+	}
+	return files
+}
+
+type sharedCloser struct {
+	users atomic.Int32
+	c     io.Closer
+}
+
+// Close releases the file.
+func (f *File) Close() error {
+	if f.closer.users.Add(-1) == 0 && f.closer.c != nil {
+		return f.closer.c.Close()
+	}
+	return nil
+}
+
+func (f *File) find(s Severity, off int64, msg string) {
+	const most = 1000
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.findings) < most {
+		f.findings = append(f.findings, Finding{s, off, msg})
+	}
+}
+
+// Findings returns what has been found so far, by offset.
+func (f *File) Findings() []Finding {
+	f.mu.Lock()
+	out := slices.Clone(f.findings)
+	f.mu.Unlock()
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		switch {
+		case a.Offset < b.Offset:
+			return -1
+		case a.Offset > b.Offset:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// readNamed reads the containers of the sections made for them, and of loose
+// files.
+func (f *File) readNamed(ctx context.Context) {
+	for _, rg := range f.object.Ranges {
+		switch rg.Kind {
+		case elfscan.KindFatbin, elfscan.KindRelFatbin:
+			f.walk(ctx, rg)
+		case elfscan.KindLoose:
+			f.readLoose(ctx, rg)
+		}
+	}
+}
+
+func (f *File) walk(ctx context.Context, rg elfscan.Range) {
+	problems := fatbin.Walk(ctx, f.r, rg.Offset, rg.Offset+rg.Size, func(c *fatbin.Container) bool {
+		f.add(c, rg)
+		return true
+	})
+	for _, p := range problems {
+		f.find(Warning, p.Off, rg.Name+": "+p.Msg)
+	}
+}
+
+func (f *File) readLoose(ctx context.Context, rg elfscan.Range) {
+	var c *fatbin.Container
+	var err error
+	switch f.object.Format {
+	case elfscan.FormatCubin:
+		c, err = fatbin.LooseCubin(f.r, rg.Offset, rg.Size)
+	case elfscan.FormatPTX:
+		c, err = fatbin.LoosePTX(f.r, rg.Offset, rg.Size)
+	default:
+		f.walk(ctx, rg)
+		return
+	}
+	if err != nil {
+		f.find(Error, rg.Offset, err.Error())
+		return
+	}
+	f.add(c, rg)
+}
+
+func (f *File) add(c *fatbin.Container, rg elfscan.Range) {
+	for _, p := range c.Problems {
+		f.find(Warning, p.Off, p.Msg)
+	}
+	f.Containers = append(f.Containers, &Container{
+		ID: len(f.Containers), Section: rg.Name, Offset: c.Offset, Size: c.Size,
+		Linkage: f.linkage(c.Offset, rg.Kind), Images: c.Images,
+	})
+}
+
+func (f *File) linkage(off int64, kind elfscan.Kind) Linkage {
+	switch kind {
+	case elfscan.KindRelFatbin:
+		return Relocatable
+	case elfscan.KindLoose:
+		return Loose
+	}
+	for _, r := range f.object.Records {
+		if r.Container == off {
+			if r.Version == 2 {
+				return Linked
+			}
+			return Registered
+		}
+	}
+	return Embedded
+}
+
+// Search looks for containers outside of the named sections, by magic and
+// checked header. It reads what Open did not, so it comes after the first
+// answer. found is called before each container is added; it may be nil.
+// Search must not run at the same time as anything that ranges over
+// Containers.
+func (f *File) Search(ctx context.Context) error {
+	found, err := f.Outside(ctx)
+	f.Adopt(found)
+	return err
+}
+
+// Found is a container from outside of the named sections.
+type Found struct {
+	c  *fatbin.Container
+	rg elfscan.Range
+}
+
+// Outside does the reading of Search and changes nothing, so that it can run
+// beside other readers; Adopt adds what it found.
+func (f *File) Outside(ctx context.Context) ([]Found, error) {
+	if f.searched {
+		return nil, nil
+	}
+	var found []Found
+	var rest []elfscan.Range
+	for _, rg := range f.object.Ranges {
+		if rg.Kind == elfscan.KindOther {
+			rest = append(rest, rg)
+		}
+	}
+	head := make([]byte, 80)
+	err := elfscan.Search(ctx, f.r, rest, fatbin.Magic(), 1, func(off int64) int64 {
+		rg, ok := rangeAt(rest, off)
+		if n, _ := f.r.ReadAt(head, off); !ok || n < len(head) {
+			return 0
+		}
+		limit := rg.Offset + rg.Size
+		if !fatbin.CheckHeader(head, off, limit) {
+			return 0
+		}
+		c, err := fatbin.ReadContainer(f.r, off, limit)
+		if err != nil || len(c.Images) == 0 {
+			return 0
+		}
+		found = append(found, Found{c, rg})
+		return c.Offset + c.Size
+	})
+	return found, err
+}
+
+// Adopt adds containers found outside of the named sections.
+func (f *File) Adopt(found []Found) {
+	f.searched = true
+	for _, x := range found {
+		f.add(x.c, x.rg)
+	}
+}
+
+func rangeAt(ranges []elfscan.Range, off int64) (elfscan.Range, bool) {
+	for _, rg := range ranges {
+		if off >= rg.Offset && off < rg.Offset+rg.Size {
+			return rg, true
+		}
+	}
+	return elfscan.Range{}, false
+}
+
+// Archs returns the architectures of the file's SASS and PTX, each once, in
+// order, as "sm_90a" and "compute_90".
+func (f *File) Archs() []string {
+	type key struct {
+		a   arch.Arch
+		ptx bool
+	}
+	seen := map[key]bool{}
+	var order []key
+	for _, c := range f.Containers {
+		for _, im := range c.Images {
+			k := key{im.Arch, im.Kind != fatbin.KindCubin}
+			if (im.Kind == fatbin.KindCubin || im.Kind == fatbin.KindPTX) && !seen[k] {
+				seen[k] = true
+				order = append(order, k)
+			}
+		}
+	}
+	slices.SortFunc(order, func(x, y key) int {
+		switch {
+		case x.ptx != y.ptx:
+			if y.ptx {
+				return -1
+			}
+			return 1
+		case x.a.Less(y.a):
+			return -1
+		case y.a.Less(x.a):
+			return 1
+		}
+		return 0
+	})
+	names := []string{}
+	for _, k := range order {
+		if k.ptx {
+			names = append(names, k.a.PTX())
+		} else {
+			names = append(names, k.a.SASS())
+		}
+	}
+	return names
+}
+
+// Coverage returns the containers as the rules want them, with what is known
+// of their kernels by now.
+func (f *File) Coverage() []coverage.FileContainer {
+	out := make([]coverage.FileContainer, len(f.Containers))
+	for i, c := range f.Containers {
+		out[i] = c.Coverage()
+	}
+	return out
+}

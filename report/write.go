@@ -1,0 +1,78 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// A Format is a way to write a report.
+type Format struct {
+	Name    string   // as given to --format
+	Endings []string // of file names, with the dot; the first is the usual one
+	About   string
+	write   func(io.Writer, *Report) error
+}
+
+// formats lists every writer; a new one is a row here.
+var formats = []Format{
+	{"text", []string{".txt"}, "for people", Text},
+	{"json", []string{".json"}, "for programs: " + Schema, JSON},
+	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
+}
+
+// Formats returns the names of the formats.
+func Formats() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// FormatOf returns the format that a file name's ending asks for.
+func FormatOf(path string) (format string, ok bool) {
+	ending := strings.ToLower(filepath.Ext(path))
+	for _, f := range formats {
+		for _, e := range f.Endings {
+			if e == ending {
+				return f.Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Ending returns the usual ending of a format's files, ".md".
+func Ending(format string) string {
+	for _, f := range formats {
+		if f.Name == format {
+			return f.Endings[0]
+		}
+	}
+	return ""
+}
+
+// ErrFormat means a format that does not exist.
+var ErrFormat = errors.New("unknown format")
+
+// Write writes r in a format.
+func Write(w io.Writer, format string, r *Report) error {
+	for _, f := range formats {
+		if f.Name == format {
+			return f.write(w, r)
+		}
+	}
+	return fmt.Errorf("%w %q: choose one of %s", ErrFormat, format, strings.Join(Formats(), ", "))
+}
+
+// JSON writes the contract's form.
+func JSON(w io.Writer, r *Report) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(r)
+}
