@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fatview/gpu"
+	"fatview/internal/plain"
+)
+
+// demoGPUs are judged for in the demo where no GPU is named.
+const demoGPUs = "a100,h100,rtx5090,gtx1080"
+
+// named returns the GPUs of --gpu with the driver of --driver or --cuda.
+func (a *app) named() ([]gpu.Target, error) {
+	driver, err := a.whatIf()
+	if err != nil {
+		return nil, err
+	}
+	specs := a.gpus
+	if len(specs) == 0 && a.demo {
+		specs = []string{demoGPUs}
+	}
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	targets, err := gpu.Parse(strings.Join(specs, ","))
+	if err != nil {
+		return nil, usageError{err}
+	}
+	for i := range targets {
+		targets[i].Driver = driver
+	}
+	return targets, nil
+}
+
+// whatIf returns the driver of --driver or --cuda, zero if neither is given.
+func (a *app) whatIf() (d gpu.Driver, err error) {
+	switch {
+	case a.driver != "" && a.cuda != "":
+		err = errors.New("--driver and --cuda both name a driver: give one")
+	case a.driver != "":
+		d, err = gpu.ParseDriver(a.driver)
+	case a.cuda != "":
+		d, err = gpu.DriverForCUDA(a.cuda)
+	}
+	if err != nil {
+		return gpu.Driver{}, usageError{err}
+	}
+	return d, nil
+}
+
+// detect lists the local GPUs that programs can see, under the driver of
+// --driver or --cuda if one is given.
+func (a *app) detect(ctx context.Context) gpu.Inventory {
+	inv := a.env.Detect(ctx)
+	driver, err := a.whatIf()
+	visible := make([]gpu.Target, 0, len(inv.Targets))
+	for _, t := range inv.Targets {
+		if t.Hidden {
+			continue
+		}
+		if err == nil && driver.Known() {
+			t.Driver = driver
+		}
+		visible = append(visible, t)
+	}
+	inv.Targets = visible
+	return inv
+}
+
+// targets returns the GPUs to judge for: those named, else the local ones.
+// Where there are none, note says why and what to do.
+func (a *app) targets(ctx context.Context) (ts []gpu.Target, note string, err error) {
+	ts, err = a.named()
+	if err != nil || len(ts) > 0 {
+		return ts, "", err
+	}
+	if a.noDetect {
+		return nil, "no GPU named; add --gpu h100, or --gpu all for every compute capability", nil
+	}
+	inv := a.detect(ctx)
+	if len(inv.Targets) > 0 {
+		return inv.Targets, inv.Problem, nil
+	}
+	return nil, strings.TrimRight(inv.Problem, ".") + ". Name GPUs with --gpu h100, or --gpu all for every compute capability", nil
+}
+
+func newGPUs(a *app) *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "gpus [NAME]",
+		Short: "Lists the local GPUs, or what a name stands for, or the catalogue",
+		Example: `  fatview gpus
+  fatview gpus "rtx 4000"
+  fatview gpus --all`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l := gpuList{GPUs: []gpuLine{}}
+			switch {
+			case all && len(args) > 0:
+				return usageError{errors.New("--all lists everything: give no name with it")}
+			case all:
+				for _, p := range gpu.Catalogue() {
+					l.add(gpu.Target{Name: p.Name, CC: p.CC, Source: "catalogue"})
+				}
+			case len(args) > 0:
+				a.gpus = args
+				ts, err := a.named()
+				if err != nil {
+					return err
+				}
+				l.add(ts...)
+			default:
+				l.local(a, cmd.Context())
+			}
+			if asJSON {
+				e := json.NewEncoder(a.env.Stdout)
+				e.SetEscapeHTML(false)
+				e.SetIndent("", " ")
+				return e.Encode(l)
+			}
+			l.print(a)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "list the whole catalogue")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	return cmd
+}
+
+// gpuList is what `gpus` prints; its JSON names are those of the report.
+type gpuList struct {
+	GPUs    []gpuLine `json:"gpus"`
+	Problem string    `json:"problem"` // why the list is empty or short, "" if all is well
+	Note    string    `json:"note"`
+}
+
+type gpuLine struct {
+	Name   string  `json:"name"`
+	CC     string  `json:"cc"`
+	Family string  `json:"family"`
+	Driver *string `json:"driver"`
+	CUDA   *string `json:"cuda"`
+	Source string  `json:"source"`
+	UUID   string  `json:"uuid,omitempty"`
+	MIG    bool    `json:"mig,omitempty"`
+	Hidden bool    `json:"hidden,omitempty"`
+}
+
+func (l *gpuList) add(ts ...gpu.Target) {
+	for _, t := range ts {
+		g := gpuLine{Name: t.Name, CC: t.CC.String(), Family: gpu.FamilyOf(t.CC), Source: t.Source, UUID: t.UUID, MIG: t.MIG, Hidden: t.Hidden}
+		if t.Driver.Known() {
+			cuda := t.Driver.CUDA.String()
+			g.CUDA = &cuda
+			if v := t.Driver.Version; v != "" {
+				g.Driver = &v
+			}
+		}
+		l.GPUs = append(l.GPUs, g)
+	}
+}
+
+func (l *gpuList) local(a *app, ctx context.Context) {
+	if a.noDetect {
+		l.Problem = "--no-detect: local GPUs were not looked for"
+		return
+	}
+	inv := a.env.Detect(ctx)
+	l.add(inv.Targets...)
+	l.Problem, l.Note = inv.Problem, inv.Note
+}
+
+func (l *gpuList) print(a *app) {
+	w := 0
+	for _, g := range l.GPUs {
+		w = max(w, len([]rune(plain.Text(g.Name))))
+	}
+	for _, g := range l.GPUs {
+		name := plain.Text(g.Name)
+		line := name + strings.Repeat(" ", w-len([]rune(name))) + fmt.Sprintf("  %-5s %-16s", g.CC, g.Family)
+		if g.Driver != nil {
+			line += " driver " + plain.Text(*g.Driver)
+		}
+		if g.CUDA != nil {
+			line += " CUDA " + *g.CUDA
+		}
+		if g.Hidden {
+			line += " (hidden by CUDA_VISIBLE_DEVICES)"
+		}
+		fmt.Fprintln(a.env.Stdout, strings.TrimRight(line, " "))
+	}
+	for _, s := range []string{l.Problem, l.Note} {
+		if s != "" {
+			fmt.Fprintln(a.env.Stderr, plain.Text(s))
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"fatview/index"
+	"fatview/internal/plain"
+	"fatview/report"
+)
+
+type reportOptions struct {
+	paths  []string
+	format string
+	out    string
+	force  bool
+}
+
+func newReport(a *app) *cobra.Command {
+	var o reportOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "report PATH ...",
+		Short: "Prints what is in files and what runs where",
+		Example: `  fatview report libfoo.so --gpu h100,rtx5090
+  fatview report libfoo.so --gpu 9.0 --driver 535.104
+  fatview report *.so --gpu all --json | jq '.files[].coverage'
+  fatview report libfoo.so --gpu h100 -o coverage.md`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.paths = args; len(args) == 0 && !a.demo {
+				return usageError{errors.New("report: name at least one file")}
+			}
+			switch given := cmd.Flags().Changed("format"); {
+			case asJSON && given && o.format != "json":
+				return usageError{errors.New("--json and --format name different formats")}
+			case asJSON:
+				o.format = "json"
+			case !given && o.out != "":
+				f, ok := report.FormatOf(o.out)
+				if !ok {
+					return usageError{fmt.Errorf("%s: its ending names no format; add --format", o.out)}
+				}
+				o.format = f
+			}
+			return a.report(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "text, json or md")
+	f.BoolVar(&asJSON, "json", false, "same as --format json")
+	f.StringVarP(&o.out, "output", "o", "", "write to this file; its ending chooses the format")
+	f.BoolVar(&o.force, "force", false, "overwrite the file of -o")
+	f.BoolVar(&a.demo, "demo", false, "report the built-in sample")
+	return cmd
+}
+
+// report opens, decodes and writes. Files that cannot be read are said on
+// standard error and make the exit code 2; the rest is reported.
+func (a *app) report(ctx context.Context, o reportOptions) error {
+	if !known(o.format) {
+		return usageError{fmt.Errorf("%w %q: choose text, json or md", report.ErrFormat, o.format)}
+	}
+	targets, note, err := a.targets(ctx)
+	if err != nil {
+		return err
+	}
+	files, bad := a.openAll(ctx, a.paths(o.paths))
+	defer closeAll(files)
+	bad = a.searchAll(ctx, files) || bad
+	if !a.noKernels {
+		index.DecodeAll(ctx, files, nil)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(files) == 0 && bad {
+		return exitError(ExitError)
+	}
+	r := report.Build(files, targets)
+	if note != "" {
+		fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(note)+".")
+	}
+	if o.out != "" {
+		err = report.Save(o.out, o.format, r, o.force)
+		if errors.Is(err, report.ErrExists) {
+			err = fmt.Errorf("%w; --force overwrites it", err)
+		}
+		if err == nil {
+			fmt.Fprintln(a.env.Stderr, "wrote "+plain.Text(o.out))
+		}
+	} else {
+		w := bufio.NewWriter(a.env.Stdout)
+		if err = report.Write(w, o.format, r); err == nil {
+			err = w.Flush()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, g := range r.GPUs {
+		bad = bad || g.Problem != ""
+	}
+	if bad {
+		return exitError(ExitError)
+	}
+	return nil
+}
+
+func known(format string) bool {
+	for _, f := range report.Formats() {
+		if f == format {
+			return true
+		}
+	}
+	return false
+}

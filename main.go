@@ -1,0 +1,50 @@
+// Command fatview shows which CUDA kernels in a compiled library run on which
+// GPU. See README.md.
+package main
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"fatview/gpu"
+	"fatview/internal/cli"
+)
+
+//go:embed testdata/fixtures/mixed.so testdata/fixtures/multi13.so testdata/fixtures/pe.dll
+var sample embed.FS
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	demo, err := fs.Sub(sample, "testdata/fixtures")
+	if err != nil {
+		panic(err) // the embedded path is wrong: a mistake at build time
+	}
+	code := cli.Main(ctx, cli.Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
+		Demo:     demo, Version: version(), Detect: gpu.Detect,
+	}, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// version is the module's version, or the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	return v + " " + info.GoVersion
+}
