@@ -1,0 +1,102 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows lists, for each package, the packages of fatview that it may import.
+// The pipeline goes one way; docs/DESIGN.md tells why. A package that is not
+// here may not exist.
+var arrows = map[string][]string{
+	"arch":                 {},
+	"elfscan":              {},
+	"fatbin":               {"arch"},
+	"gpu":                  {"arch"},
+	"coverage":             {"arch", "fatbin", "gpu"},
+	"index":                {"arch", "coverage", "elfscan", "fatbin"},
+	"report":               {"arch", "coverage", "fatbin", "gpu", "index", "internal/plain"},
+	"ui":                   {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"ui/quiet":             {},
+	"internal/plain":       {},
+	"internal/fatbintest":  {"arch", "fatbin"},
+	"internal/corpuscheck": {},
+	"internal/cli":         {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
+}
+
+// owners lists the packages that alone may import certain modules.
+var owners = map[string][]string{
+	"github.com/charmbracelet/":          {"ui", "ui/quiet"},
+	"github.com/NVIDIA/go-nvml":          {"gpu"},
+	"github.com/spf13/cobra":             {"internal/cli"},
+	"github.com/klauspost/compress":      {"fatbin", "internal/fatbintest"},
+	"github.com/pierrec/lz4":             {"fatbin", "internal/fatbintest"},
+	"github.com/ianlancetaylor/demangle": {"fatbin"},
+}
+
+func TestArrowsGoOneWay(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		seen[pkg] = true
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, im := range file.Imports {
+			name, err := strconv.Unquote(im.Path.Value)
+			if err != nil {
+				return err
+			}
+			checkImport(t, path, pkg, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range seen {
+		if _, ok := arrows[pkg]; !ok {
+			t.Errorf("package %s is not in the list of arrows", pkg)
+		}
+	}
+}
+
+func checkImport(t *testing.T, path, pkg, name string) {
+	t.Helper()
+	test := strings.HasSuffix(path, "_test.go")
+	if own, ok := strings.CutPrefix(name, "fatview/"); ok {
+		// Tests may also use what makes their data, and their own package.
+		if test && (own == "internal/fatbintest" || own == pkg) {
+			return
+		}
+		if test && pkg == "internal/fatbintest" {
+			return
+		}
+		if !slices.Contains(arrows[pkg], own) {
+			t.Errorf("%s imports %s against the arrows", path, name)
+		}
+		return
+	}
+	for module, who := range owners {
+		if strings.HasPrefix(name, module) && !slices.Contains(who, pkg) && !test {
+			t.Errorf("%s imports %s, which only %v may", path, name, who)
+		}
+	}
+}
