@@ -2,7 +2,6 @@ package coverage
 
 import (
 	"fatview/arch"
-	"fatview/gpu"
 )
 
 // groups lists the capabilities among which SASS moves to a higher minor.
@@ -151,10 +150,4 @@ func ptxFits(a arch.Arch, c arch.CC) fit {
 		return yes(RulePTXForward)
 	}
 	return no(RulePTXForward, HigherPTX)
-}
-
-// known reports whether the tables list a capability.
-func known(c arch.CC) bool {
-	_, ok := gpu.ArchFor(arch.Arch{CC: renamed(c)})
-	return ok
 }

@@ -171,7 +171,6 @@ type refusalTally struct {
 	ptx      bool                           // PTX was among them
 	empty    map[string]bool                // names of images without kernels
 	kinds    map[fatbin.Kind]bool           // kinds that cannot be loaded
-	alone    bool                           // the GPU itself stands alone
 }
 
 func tally(t *refusalTally, c Container, r Result) *refusalTally {
