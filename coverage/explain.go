@@ -115,6 +115,17 @@ func LeastDriver(needs arch.Version) (linux, windows string) {
 	return linux, windows
 }
 
+// LeastConfirmed reports whether the least driver for a CUDA version is known
+// to support it, rather than expected to.
+func LeastConfirmed(needs arch.Version) bool {
+	_, _, branch, ok := gpu.MinDriverForCUDA(needs)
+	if !ok {
+		return false
+	}
+	b, ok := gpu.BranchFor(branch)
+	return ok && b.Certain
+}
+
 // Reason returns the verdict of a container as one sentence without full stop.
 func (r Result) Reason(c Container, t Target) string {
 	switch {
@@ -338,6 +349,9 @@ func (f FileResult) Reason(containers []FileContainer, t Target) string {
 	if f.Verdict.Served() && f.Kernels.Missing > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %s kernels missing from the chosen images", Number(f.Kernels.Missing), Number(f.Kernels.Total())))
 	}
+	if f.Inputs > 0 {
+		parts = append(parts, quantity(f.Inputs, "relocatable container")+" "+plural(f.Inputs, "is an input", "are inputs")+" of the device link")
+	}
 	if f.AsIfLinked {
 		parts = append(parts, "judged as if its relocatable code were linked")
 	}
@@ -462,6 +476,8 @@ func (f FileResult) noneReason(containers []FileContainer, t Target) string {
 func counted(n, of int, noun string) string {
 	return Number(n) + " of " + Number(of) + " " + noun + plural(of, "", "s")
 }
+
+func quantity(n int, noun string) string { return Number(n) + " " + noun + plural(n, "", "s") }
 
 // Number writes n with commas between thousands.
 func Number(n int) string {

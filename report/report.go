@@ -91,7 +91,10 @@ type Coverage struct {
 	MinDriver  *string         `json:"min_driver"` // Linux; null if nothing serves
 	// MinDriverWindows is null where no Windows driver is listed.
 	MinDriverWindows *string `json:"min_driver_windows"`
-	Reason           string  `json:"reason"`
+	// MinDriverConfirmed is false where the driver's CUDA version is expected
+	// rather than seen.
+	MinDriverConfirmed bool   `json:"min_driver_confirmed"`
+	Reason             string `json:"reason"`
 }
 
 // ContainerCounts counts containers by verdict.
@@ -221,7 +224,7 @@ func newVerdict(g int, r coverage.Result, c coverage.Container, t coverage.Targe
 func newCoverage(g int, r coverage.FileResult, cov []coverage.FileContainer, t coverage.Target) Coverage {
 	c, k := r.Containers, r.Kernels
 	out := Coverage{
-		GPU: g, Verdict: r.Verdict.String(), Reason: r.Reason(cov, t),
+		GPU: g, Verdict: r.Verdict.String(), Reason: r.Reason(cov, t), MinDriverConfirmed: coverage.LeastConfirmed(r.Needs),
 		Containers: ContainerCounts{c.Native, c.JIT, c.Driver, c.Missing, c.Specialised, c.Empty},
 		Kernels:    KernelCounts{k.Native, k.JIT, k.Driver, k.Missing, k.Specialised},
 	}

@@ -158,6 +158,9 @@ func (c *Coverage) Least() string {
 	if c.MinDriverWindows != nil {
 		s += ", Windows " + *c.MinDriverWindows
 	}
+	if !c.MinDriverConfirmed {
+		s += " (expected, not confirmed)"
+	}
 	return s
 }
 
