@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"internal/plain":       {},
 	"internal/fatbintest":  {"arch", "fatbin"},
 	"internal/corpuscheck": {},
+	"internal/benchrun":    {},
 	"internal/cli":         {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
