@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"embed"
+	"errors"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -15,6 +16,8 @@ import (
 
 	"fatview/gpu"
 	"fatview/internal/cli"
+	"fatview/ui"
+	_ "fatview/ui/quiet" // before bubbletea: see there
 )
 
 //go:embed testdata/fixtures/mixed.so testdata/fixtures/multi13.so testdata/fixtures/pe.dll
@@ -30,10 +33,22 @@ func main() {
 	code := cli.Main(ctx, cli.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
-		Demo:     demo, Version: version(), Detect: gpu.Detect,
+		Demo:     demo, Version: version(), Detect: gpu.Detect, Explore: explore,
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// explore runs the terminal program.
+func explore(ctx context.Context, o cli.ExploreOptions) error {
+	err := ui.Run(ctx, ui.Options{
+		Paths: o.Paths, Open: o.Open, Targets: o.Targets, Detect: o.Detect,
+		NoKernels: o.NoKernels, Version: o.Version,
+	})
+	if errors.Is(err, ui.ErrInterrupted) {
+		return cli.ErrInterrupted
+	}
+	return err
 }
 
 // version is the module's version, or the revision it was built from.

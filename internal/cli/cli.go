@@ -48,6 +48,9 @@ type ExploreOptions struct {
 	Version   string
 }
 
+// ErrInterrupted means that the user pressed ctrl+c in the explorer.
+var ErrInterrupted = errors.New("interrupted")
+
 // usageError is a mistake in the command line.
 type usageError struct{ err error }
 
@@ -73,7 +76,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 		return ExitOK
 	case errors.As(err, &exit):
 		return int(exit)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):
 		fmt.Fprintln(env.Stderr, "fatview: interrupted")
 		return ExitInterrupted
 	}
