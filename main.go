@@ -33,7 +33,7 @@ func main() {
 	code := cli.Main(ctx, cli.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
-		Demo:     demo, Version: version(), Detect: gpu.Detect, Explore: explore,
+		Demo:     demo, Version: version(), Detect: gpu.Detect, Getenv: os.Getenv, Explore: explore,
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)

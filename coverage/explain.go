@@ -50,14 +50,18 @@ func (s Step) Why(im Image, t Target) string {
 	case Outranked:
 		return name + " fits too, another image comes first"
 	case NeedsDriver:
-		return name + " fits, but " + needsDriver(im, t)
+		whys := make([]string, len(s.blocks))
+		for i, b := range s.blocks {
+			whys[i] = b.why
+		}
+		return name + " fits, but " + strings.Join(whys, "; and ")
 	case HoldsNoKernel:
 		return name + " is taken and holds no kernels"
 	case Switched:
 		if im.sass() {
 			return name + " is ignored: CUDA_FORCE_PTX_JIT is set"
 		}
-		return name + " is ignored: CUDA_DISABLE_PTX_JIT is set"
+		return name + " is ignored: CUDA_DISABLE_PTX_JIT is set (error 223)"
 	}
 	return name
 }
@@ -67,27 +71,6 @@ func unconfirmed(r Rule) string {
 		return " (not confirmed)"
 	}
 	return ""
-}
-
-// needsDriver says which driver an image waits for, and why.
-func needsDriver(im Image, t Target) string {
-	has := driverName(t.Driver)
-	switch blocking(im, t) {
-	case RulePTXVersion:
-		if p, ok := gpu.PTXFor(im.ISA); ok {
-			return "needs a driver of " + branchName(p.CUDA) + " or newer: PTX ISA " + im.ISA.String() + " is CUDA " + p.CUDA.String() + ", and " + has + " knows " + t.Driver.PTX.String()
-		}
-		return "PTX ISA " + im.ISA.String() + " is newer than every driver that fatview knows"
-	case RuleZstd:
-		return "it is compressed with zstd, which needs a driver of R550 (CUDA 12.4) or newer, not " + has + " (error 200)"
-	case RuleConcat:
-		return "it is a concatenated entry, which needs a driver for about CUDA 13.4 (not confirmed), not " + has
-	case RuleNewerToolkit:
-		return "it was made by CUDA " + im.Toolkit.String() + ", and " + has + " is CUDA " + t.Driver.CUDA.String() + " (error 200)"
-	case RuleOrin:
-		return "it needs a driver of R595 (CUDA 13.2) or newer, not " + has
-	}
-	return "it needs a newer driver than " + has
 }
 
 func driverName(d gpu.Driver) string {

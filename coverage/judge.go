@@ -1,6 +1,8 @@
 package coverage
 
 import (
+	"slices"
+
 	"fatview/arch"
 	"fatview/fatbin"
 	"fatview/gpu"
@@ -16,6 +18,7 @@ type Image struct {
 	Relocatable  bool // an unlinked cubin
 	Bits32       bool
 	MapF64       bool         // .target map_f64_to_f32
+	Bytes        int64        // decompressed
 	Kernels      int          // -1 while unknown
 	Toolkit      arch.Version // that wrote the cubin; zero while unknown
 }
@@ -45,6 +48,9 @@ type Container struct {
 	// Linked marks the container of a device link, which the driver may make
 	// again from the inputs.
 	Linked bool
+	// Runtime is the CUDA runtime that registers the container; zero if the
+	// program loads it by itself or nothing tells.
+	Runtime Runtime
 }
 
 // A Target is a GPU with its driver. A zero Driver means unknown: the answer
@@ -84,6 +90,8 @@ type Step struct {
 	Refusal Refusal
 	Rule    Rule
 	Needs   arch.Version // CUDA version of the least driver, if Fits
+
+	blocks []block // what the driver lacks, if Refusal is NeedsDriver
 }
 
 // A Result is the verdict for a container, with the reason as data.
@@ -106,7 +114,7 @@ func Judge(c Container, t Target) Result {
 		if !f.ok {
 			continue
 		}
-		r.Steps[i].Needs = leastCUDA(im, t.CC, f.needs)
+		r.Steps[i].Needs = later(leastCUDA(im, t.CC, f.needs), c.Runtime.CUDA)
 		if best < 0 || preferred(c.Images, r.Steps, i, best, t) {
 			best = i
 		}
@@ -116,6 +124,7 @@ func Judge(c Container, t Target) Result {
 			r.Steps[i].Refusal = Outranked
 			if tooOld(t, r.Steps[i].Needs) {
 				r.Steps[i].Refusal = NeedsDriver
+				r.Steps[i].blocks = blocking(c.Images[i], c.Runtime, t)
 			}
 		}
 	}
@@ -133,7 +142,8 @@ func Judge(c Container, t Target) Result {
 		// A driver that cannot read an image fails on it before anyone sees
 		// whether it holds kernels, so this is asked before emptiness.
 		r.Verdict, step.Refusal = Driver, NeedsDriver
-		r.Rule = blocking(im, t)
+		step.blocks = blocking(im, c.Runtime, t)
+		r.Rule = decisive(step.blocks)
 	case im.Kernels == 0:
 		step.Refusal = HoldsNoKernel
 		r.Verdict, r.Rule, r.Needs = without(c, t), RuleEmpty, arch.Version{}
@@ -153,7 +163,7 @@ func imageFits(im Image, t Target, asIfLinked bool) fit {
 			return no(RuleNotLoadable, NotLoadable)
 		}
 		if t.ForceJIT {
-			return no(RuleChoice, Switched)
+			return no(RuleForceJIT, Switched)
 		}
 		return sassFits(im.Arch, t.CC)
 	case im.ptx():
@@ -163,10 +173,11 @@ func imageFits(im Image, t Target, asIfLinked bool) fit {
 		if im.Bits32 || im.MapF64 {
 			return no(RulePTX32, OldPTX)
 		}
-		if t.DisableJIT {
-			return no(RuleChoice, Switched)
+		f := ptxFits(im.Arch, t.CC)
+		if f.ok && t.DisableJIT {
+			return no(RuleJITOff, Switched)
 		}
-		return ptxFits(im.Arch, t.CC)
+		return f
 	}
 	return no(RuleNotLoadable, NotLoadable)
 }
@@ -290,35 +301,72 @@ func tooOld(t Target, needs arch.Version) bool {
 	return t.Driver.Known() && t.Driver.CUDA.Less(needs)
 }
 
-// blocking names the rule that asks for the newest driver beyond the present.
-func blocking(im Image, t Target) Rule {
-	has := t.Driver.CUDA
-	rule, most := RuleGPUDriver, arch.Version{}
-	ask := func(r Rule, v arch.Version) {
-		if has.Less(v) && most.Less(v) {
-			rule, most = r, v
+// A block is one thing that a driver is too old for.
+type block struct {
+	rule  Rule
+	needs arch.Version
+	why   string
+}
+
+// blocking lists what the known driver is too old for, the least demand
+// first. It is never empty.
+func blocking(im Image, rt Runtime, t Target) []block {
+	var out []block
+	ask := func(r Rule, needs arch.Version, why string) {
+		if t.Driver.CUDA.Less(needs) {
+			out = append(out, block{r, needs, why})
 		}
+	}
+	has := driverName(t.Driver)
+	if im.Compression == fatbin.CompressionZstd {
+		ask(RuleZstd, zstdCUDA, "it is compressed with zstd, which needs a driver of R550 (CUDA 12.4) or newer, not "+has+" (error 200)")
+	}
+	if rt.CUDA.Major > 0 {
+		ask(RuleRuntime, rt.CUDA, rt.From+" needs a driver of "+branchName(rt.CUDA)+" or newer, not "+has+" (error 35)")
+	}
+	if im.sass() && im.Toolkit.Major > rt.CUDA.Major {
+		ask(RuleNewerToolkit, arch.Version{Major: im.Toolkit.Major}, "it was made by CUDA "+im.Toolkit.String()+", and "+has+" is CUDA "+t.Driver.CUDA.String()+" (error 200)")
+	}
+	if im.sass() {
+		if f := sassFits(im.Arch, t.CC); f.rule == RuleOrin {
+			ask(RuleOrin, f.needs, "it needs a driver of R595 (CUDA 13.2) or newer, not "+has)
+		}
+	}
+	if im.Concatenated {
+		ask(RuleConcat, concatCUDA, "it is a concatenated entry, which needs a driver for about CUDA 13.4 (not confirmed), not "+has)
 	}
 	if im.ptx() {
 		if p, ok := gpu.PTXFor(im.ISA); ok {
-			ask(RulePTXVersion, p.CUDA)
+			ask(RulePTXVersion, p.CUDA, "needs a driver of "+branchName(p.CUDA)+" or newer: PTX ISA "+im.ISA.String()+" is CUDA "+p.CUDA.String()+", and "+has+" knows "+t.Driver.PTX.String()+" (error 222)")
 		} else {
-			ask(RulePTXVersion, arch.Version{Major: 999})
+			ask(RulePTXVersion, arch.Version{Major: 999}, "PTX ISA "+im.ISA.String()+" is newer than every driver that fatview knows (error 222)")
 		}
 	}
-	if im.Compression == fatbin.CompressionZstd {
-		ask(RuleZstd, zstdCUDA)
+	if len(out) == 0 {
+		out = append(out, block{RuleGPUDriver, arch.Version{}, "it needs a newer driver than " + has})
 	}
-	if im.Concatenated {
-		ask(RuleConcat, concatCUDA)
-	}
-	if im.sass() {
-		ask(RuleNewerToolkit, arch.Version{Major: im.Toolkit.Major})
-		if f := sassFits(im.Arch, t.CC); f.rule == RuleOrin {
-			ask(RuleOrin, f.needs)
+	slices.SortStableFunc(out, func(a, b block) int {
+		switch {
+		case a.needs.Less(b.needs):
+			return -1
+		case b.needs.Less(a.needs):
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// decisive names the block that a user meets first: a runtime that refuses the
+// driver does so at start, before any image is looked at; otherwise it is the
+// greatest demand.
+func decisive(blocks []block) Rule {
+	for _, b := range blocks {
+		if b.rule == RuleRuntime {
+			return RuleRuntime
 		}
 	}
-	return rule
+	return blocks[len(blocks)-1].rule
 }
 
 // Impossible returns a sentence if the driver cannot drive the GPU at all, and

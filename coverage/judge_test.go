@@ -206,8 +206,9 @@ func TestEnvironment(t *testing.T) { // rule 18
 	}
 	target = on(t, "9.0")
 	target.DisableJIT = true
-	if r := Judge(Container{Images: images(t, "ptx_80 sm_70")}, target); r.Verdict != Missing {
-		t.Errorf("CUDA_DISABLE_PTX_JIT: %s", r.Verdict)
+	r := Judge(Container{Images: images(t, "ptx_80 sm_70")}, target)
+	if e, _ := r.Error(); r.Verdict != Missing || e.Code != 223 {
+		t.Errorf("CUDA_DISABLE_PTX_JIT: %s, error %d", r.Verdict, e.Code)
 	}
 }
 
@@ -224,5 +225,30 @@ func TestEveryRuleIsDescribed(t *testing.T) {
 	}
 	if len(seen) != int(RuleUnknownArch) {
 		t.Errorf("%d rules are described, there are %d", len(seen), RuleUnknownArch)
+	}
+}
+
+// The error that a program sees, by what decided.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		imgs, gpu string
+		code      int
+	}{
+		{"sm_80 sm_75", "9.0", 209},
+		{"sm_90a", "8.0", 209},
+		{"sm_75 sm_80 sm_90a=0", "9.0", 98},
+		{"ptx_80:8.7", "9.0@551.61", 222},
+		{"sm_86/z", "8.6@537.13", 200},
+		{"sm_86/t13", "8.6@570.26", 200},
+		{"sm_86/c", "8.6@580.65.06", 200},
+		{"sm_86 sm_90", "8.7@590.44.01", 209},
+		{"sm_90", "9.0", 0},
+		{"ptx_80", "9.0", 0},
+		{"sm_80=0", "9.0", 0},
+	} {
+		r, _ := judged(t, c.imgs, c.gpu)
+		if e, ok := r.Error(); e.Code != c.code || ok != (c.code != 0) {
+			t.Errorf("%s on %s: error %d, want %d", c.imgs, c.gpu, e.Code, c.code)
+		}
 	}
 }

@@ -23,10 +23,13 @@ const (
 	RuleGPUDriver         // a driver must know the GPU and not have dropped it
 	RuleZstd              // zstd entries need R550
 	RuleConcat            // concatenated entries need CUDA 13.4
+	RuleRuntime           // the CUDA runtime has a floor of its own
 	RuleNewerToolkit      // cubin of a newer major toolkit than the driver
 	RuleLeastDriver       // what "least driver" is made of
 	RuleBranch            // driver branch to CUDA version
 	RuleEmpty             // an image that fits and holds no kernel
+	RuleForceJIT          // CUDA_FORCE_PTX_JIT
+	RuleJITOff            // CUDA_DISABLE_PTX_JIT
 	RuleUnknownArch       // an architecture that the tables do not know
 )
 
@@ -58,10 +61,13 @@ var ruleInfos = []RuleInfo{
 	{RuleGPUDriver, "gpu-driver", "a driver must know the GPU and not have dropped it", "NVIDIA driver release notes", true, ""},
 	{RuleZstd, "zstd", "zstd entries need driver R550", "CUDA 12.4 release notes; error 200", true, ""},
 	{RuleConcat, "concatenated", "concatenated entries need about CUDA 13.4", "nvcc 13.5 manual", false, "the first driver that reads them is not confirmed"},
+	{RuleRuntime, "runtime-floor", "the CUDA runtime that a library uses needs a driver of its own major: 11.x R450, 12.x R525, 13.x R580", "CUDA compatibility guide, minor version compatibility; error 35", true, ""},
 	{RuleNewerToolkit, "newer-toolkit", "a cubin of a newer major toolkit than the driver's CUDA is unreadable", "CUDA compatibility guide; error 200", true, ""},
 	{RuleLeastDriver, "least-driver", "the least driver is the highest that any part of the verdict asks for", "the rules above", true, ""},
 	{RuleBranch, "driver-branch", "each driver branch knows CUDA up to one version", "CUDA release notes, driver table", true, "R620 is expected, not seen"},
 	{RuleEmpty, "empty-image", "an image without kernels takes part in the choice and serves none", "read off shipped libraries", true, ""},
+	{RuleForceJIT, "force-jit", "CUDA_FORCE_PTX_JIT=1 ignores all SASS", "CUDA C++ Programming Guide, environment variables", true, ""},
+	{RuleJITOff, "disable-jit", "CUDA_DISABLE_PTX_JIT=1 ignores all PTX", "CUDA C++ Programming Guide, environment variables; error 223", true, ""},
 	{RuleUnknownArch, "unknown-arch", "an architecture beyond the tables is judged by number alone", "none", false, "newer than this program"},
 }
 

@@ -21,6 +21,10 @@ type Target struct {
 	MIG    bool   // a slice of a GPU, which is listed before its slices
 	Index  int    // the driver's number of a detected GPU, a slice has its parent's
 	Hidden bool   // CUDA_VISIBLE_DEVICES keeps programs from seeing it
+
+	// ForceJIT and DisableJIT say that programs run under CUDA_FORCE_PTX_JIT
+	// or CUDA_DISABLE_PTX_JIT: all SASS or all PTX is ignored.
+	ForceJIT, DisableJIT bool
 }
 
 // The values of Target.Source.

@@ -210,7 +210,7 @@ func (c *Container) Coverage() coverage.FileContainer {
 		ci := &out.Images[i]
 		*ci = coverage.Image{
 			Kind: im.Kind, Arch: im.Arch, ISA: im.PTXISA(), Compression: im.Compression,
-			Concatenated: im.Concatenated(), Bits32: im.Flags&fatbin.Flag64Bit == 0 && im.Kind == fatbin.KindPTX, Kernels: -1,
+			Concatenated: im.Concatenated(), Bytes: im.Bytes, Bits32: im.Flags&fatbin.Flag64Bit == 0 && im.Kind == fatbin.KindPTX, Kernels: -1,
 		}
 		if d == nil {
 			continue

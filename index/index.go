@@ -404,8 +404,34 @@ func (f *File) Archs() []string {
 // of their kernels by now.
 func (f *File) Coverage() []coverage.FileContainer {
 	out := make([]coverage.FileContainer, len(f.Containers))
+	runtime := f.Runtime()
 	for i, c := range f.Containers {
 		out[i] = c.Coverage()
+		if c.Linkage != Embedded && c.Linkage != Loose {
+			out[i].Runtime = runtime
+		}
 	}
 	return out
+}
+
+// Runtime returns the CUDA runtime that registers the file's containers: that
+// of a library it needs, else the one linked into it, which is of the toolkit
+// that the decoded cubins name. It is zero while nothing tells.
+func (f *File) Runtime() coverage.Runtime {
+	if rt, ok := coverage.RuntimeOf(f.Needed); ok {
+		return rt
+	}
+	var newest arch.Version
+	for _, c := range f.Containers {
+		d := c.Decoded()
+		if d == nil || c.Linkage == Embedded || c.Linkage == Loose {
+			continue
+		}
+		for i := range d.Images {
+			if t := d.Images[i].Toolkit; newest.Less(t) {
+				newest = t
+			}
+		}
+	}
+	return coverage.ToolkitRuntime(newest)
 }

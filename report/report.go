@@ -35,6 +35,10 @@ type GPU struct {
 	// Problem says why the GPU and the driver cannot go together; no verdict
 	// is given then. Absent otherwise.
 	Problem string `json:"problem,omitempty"`
+	// ForceJIT and DisableJIT are set where all SASS or all PTX is ignored, by
+	// flag or, for local GPUs, by environment variable.
+	ForceJIT   bool `json:"force_jit,omitempty"`
+	DisableJIT bool `json:"disable_jit,omitempty"`
 }
 
 // File is one host object.
@@ -136,10 +140,12 @@ func Build(files []*index.File, targets []gpu.Target) *Report {
 }
 
 // Target returns a GPU as the rules want it.
-func Target(t gpu.Target) coverage.Target { return coverage.Target{CC: t.CC, Driver: t.Driver} }
+func Target(t gpu.Target) coverage.Target {
+	return coverage.Target{CC: t.CC, Driver: t.Driver, ForceJIT: t.ForceJIT, DisableJIT: t.DisableJIT}
+}
 
 func newGPU(t gpu.Target) GPU {
-	g := GPU{Name: t.Name, CC: t.CC.String(), Source: t.Source, Problem: coverage.Impossible(Target(t))}
+	g := GPU{Name: t.Name, CC: t.CC.String(), Source: t.Source, Problem: coverage.Impossible(Target(t)), ForceJIT: t.ForceJIT, DisableJIT: t.DisableJIT}
 	if t.Driver.Known() {
 		if t.Driver.Version != "" {
 			g.Driver = &t.Driver.Version

@@ -34,6 +34,7 @@ type Env struct {
 	Demo           fs.FS // the built-in sample
 	Version        string
 	Detect         func(context.Context) gpu.Inventory
+	Getenv         func(string) string
 	// Explore runs the terminal explorer.
 	Explore func(ctx context.Context, o ExploreOptions) error
 }
@@ -97,6 +98,9 @@ type app struct {
 	noDetect  bool
 	noKernels bool
 	demo      bool
+	// forceJIT and disableJIT stand for CUDA_FORCE_PTX_JIT and
+	// CUDA_DISABLE_PTX_JIT.
+	forceJIT, disableJIT bool
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -124,6 +128,8 @@ With a terminal it explores; without one it prints the report.`,
 	p.StringVar(&a.cuda, "cuda", "", "what if the driver supported CUDA up to this version (12.2)")
 	p.BoolVar(&a.noDetect, "no-detect", false, "do not look for local GPUs")
 	p.BoolVar(&a.noKernels, "no-kernels", false, "read headers only: faster, but kernels stay unknown and empty images count as full")
+	p.BoolVar(&a.forceJIT, "force-jit", false, "judge as if CUDA_FORCE_PTX_JIT=1 were set: all machine code is ignored")
+	p.BoolVar(&a.disableJIT, "disable-jit", false, "judge as if CUDA_DISABLE_PTX_JIT=1 were set: all PTX is ignored")
 	root.Flags().BoolVar(&a.demo, "demo", false, "open a built-in sample")
 	root.AddCommand(newReport(a), newList(a), newGPUs(a), newVersion(a))
 	return root

@@ -35,6 +35,7 @@ func (a *app) named() ([]gpu.Target, error) {
 	}
 	for i := range targets {
 		targets[i].Driver = driver
+		targets[i].ForceJIT, targets[i].DisableJIT = a.forceJIT, a.disableJIT
 	}
 	return targets, nil
 }
@@ -68,6 +69,8 @@ func (a *app) detect(ctx context.Context) gpu.Inventory {
 		if err == nil && driver.Known() {
 			t.Driver = driver
 		}
+		t.ForceJIT = a.forceJIT || a.env.Getenv("CUDA_FORCE_PTX_JIT") == "1"
+		t.DisableJIT = a.disableJIT || a.env.Getenv("CUDA_DISABLE_PTX_JIT") == "1"
 		visible = append(visible, t)
 	}
 	inv.Targets = visible

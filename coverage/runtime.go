@@ -1,0 +1,84 @@
+package coverage
+
+import (
+	"strings"
+
+	"fatview/arch"
+)
+
+// A Runtime is the CUDA runtime library that a file works with. Whatever its
+// minor version, it asks for the first driver of its major.
+type Runtime struct {
+	CUDA arch.Version // major and 0; zero unknown
+	From string       // what tells so: "libcudart.so.12", "its CUDA 13.1 code"
+}
+
+// RuntimeOf finds the runtime among the libraries that a file needs or
+// imports. Those whose number follows the toolkit's major count; cuFFT,
+// cuSOLVER and others go by numbers of their own.
+func RuntimeOf(needed []string) (Runtime, bool) {
+	var best Runtime
+	for _, name := range needed {
+		if major := cudaMajor(name); major > best.CUDA.Major {
+			best = Runtime{arch.Version{Major: major}, name}
+		}
+	}
+	return best, best.CUDA.Major > 0
+}
+
+// stems lists the libraries that are numbered by the toolkit's major.
+var stems = []string{"cudart", "cublaslt", "cublas", "nvrtc", "nvjitlink"}
+
+// cudaMajor reads libcudart.so.12, libcudart-1b2c3d4e.so.11.0 (as wheels carry
+// it), cudart64_110.dll, cublas64_12.dll or nvrtc64_120_0.dll; 0 if the name is
+// of another kind or tells no version.
+func cudaMajor(name string) int {
+	s := strings.ToLower(name)
+	s = strings.TrimPrefix(s, "lib")
+	for _, stem := range stems {
+		rest, ok := strings.CutPrefix(s, stem)
+		if !ok {
+			continue
+		}
+		if _, version, elf := strings.Cut(rest, ".so."); elf {
+			if rest[0] != '.' && rest[0] != '-' {
+				return 0
+			}
+			return plausible(leading(version))
+		}
+		if version, pe := strings.CutPrefix(rest, "64_"); pe && strings.HasSuffix(rest, ".dll") {
+			n := leading(version)
+			if n >= 100 { // 110 is 11.0, 120 is 12.0
+				n /= 10
+			}
+			return plausible(n)
+		}
+		return 0
+	}
+	return 0
+}
+
+// leading reads the digits at the beginning of s, at most four.
+func leading(s string) int {
+	n := 0
+	for i := 0; i < len(s) && i < 4 && s[i] >= '0' && s[i] <= '9'; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
+}
+
+func plausible(major int) int {
+	if major < 7 || major > 99 {
+		return 0
+	}
+	return major
+}
+
+// ToolkitRuntime is the runtime of code that a toolkit built and no needed
+// library tells about: it is linked in statically and of the same major.
+func ToolkitRuntime(toolkit arch.Version) Runtime {
+	if toolkit.IsZero() {
+		return Runtime{}
+	}
+	return Runtime{arch.Version{Major: toolkit.Major}, "the CUDA " + toolkit.String() + " runtime linked into it"}
+}
