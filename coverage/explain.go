@@ -15,7 +15,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // Why says for one image what became of it, as a clause without full stop.
 func (s Step) Why(im Image, t Target) string {
-	name, cc := im.name(), t.CC.String()
+	name, cc := im.Name(), t.CC.String()
 	switch s.Refusal {
 	case Taken:
 		if im.sass() {
@@ -144,7 +144,7 @@ func (r Result) differs(c Container) string {
 	for _, s := range r.Steps {
 		im := c.Images[s.Image]
 		if s.Fits && im.ptx() && renamed(im.Arch.CC) > renamed(c.Images[r.Image].Arch.CC) {
-			return " (NVIDIA's linker would prefer " + im.name() + "; either way it runs)"
+			return " (NVIDIA's linker would prefer " + im.Name() + "; either way it runs)"
 		}
 	}
 	return ""
@@ -178,7 +178,7 @@ func tally(t *refusalTally, c Container, r Result) *refusalTally {
 		}
 		switch {
 		case s.Fits && im.Kernels == 0:
-			t.empty[im.name()] = true
+			t.empty[im.Name()] = true
 		case s.Fits || im.Kernels == 0 && (im.sass() || im.ptx()):
 		case s.Refusal == NotLoadable && !im.sass():
 			t.kinds[im.Kind] = true
@@ -359,10 +359,10 @@ func (f FileResult) servedReason(containers []FileContainer, t Target) string {
 			continue
 		}
 		im := containers[i].Images[r.Image]
-		u := uses[im.name()]
+		u := uses[im.Name()]
 		if u == nil {
-			u = &use{name: im.name(), sass: im.sass()}
-			uses[im.name()] = u
+			u = &use{name: im.Name(), sass: im.sass()}
+			uses[im.Name()] = u
 		}
 		u.n++
 	}

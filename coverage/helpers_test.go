@@ -105,7 +105,7 @@ func judged(t *testing.T, imgs, target string) (Result, string) {
 	if r.Image < 0 {
 		return r, ""
 	}
-	return r, c.Images[r.Image].name()
+	return r, c.Images[r.Image].Name()
 }
 
 func expectVerdict(t *testing.T, imgs, target string, want Verdict, taken string) {

@@ -23,8 +23,8 @@ type Image struct {
 	Toolkit      arch.Version // that wrote the cubin; zero while unknown
 }
 
-// name returns sm_90a or compute_90.
-func (im Image) name() string {
+// Name returns sm_90a or compute_90.
+func (im Image) Name() string {
 	if im.sass() {
 		return im.Arch.SASS()
 	}

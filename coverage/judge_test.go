@@ -252,3 +252,31 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// Every rule that can decide about an image or a container is reached.
+func TestEveryRuleIsReached(t *testing.T) {
+	reached := map[Rule]bool{
+		// These describe how the others work together.
+		RulePerContainer: true, RuleChoice: true, RuleLeastDriver: true, RuleBranch: true,
+		RuleGPUDriver: true, // TestImpossiblePairs
+		RuleRuntime:   true, // TestRuntimeFloor
+		RuleRelink:    true, // TestDeviceLinked
+		RuleForceJIT:  true, RuleJITOff: true, // TestEnvironment
+	}
+	for _, c := range [][2]string{
+		{"sm_80", "8.6"}, {"sm_53", "5.2"}, {"sm_86", "8.7"}, {"sm_100", "10.7"}, {"sm_90a", "9.0"}, {"sm_100f", "10.3"},
+		{"sm_101", "11.0"}, {"lto_90", "9.0"}, {"ptx_80", "9.0"}, {"ptx_80:9.1", "9.0@550"}, {"ptx_80/32", "9.0"},
+		{"sm_80/z", "8.0@535"}, {"sm_80/c", "8.0@580"}, {"sm_80/t13", "8.0@550"}, {"sm_75 sm_80=0", "8.0"}, {"sm_130", "13.1"},
+	} {
+		r, _ := judged(t, c[0], c[1])
+		reached[r.Rule] = true
+		for _, s := range r.Steps {
+			reached[s.Rule] = true
+		}
+	}
+	for _, i := range Rules() {
+		if !reached[i.Rule] {
+			t.Errorf("no case reaches %s", i.ID)
+		}
+	}
+}

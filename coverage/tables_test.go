@@ -124,7 +124,7 @@ func TestPTXTargetTable(t *testing.T) {
 			im := Image{Kind: fatbin.KindPTX, Arch: a, ISA: arch.Version{Major: 7}, Kernels: 1}
 			r := Judge(Container{Images: []Image{im}}, Target{CC: c, Driver: driver})
 			if got, want := r.Verdict == JIT, accepts(row[2], c); got != want {
-				t.Errorf("%s on %s: %s, ptxas accepts: %v", im.name(), c, r.Verdict, want)
+				t.Errorf("%s on %s: %s, ptxas accepts: %v", im.Name(), c, r.Verdict, want)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func TestFatbinSelectTable(t *testing.T) {
 			r := Judge(Container{Images: imgs}, Target{CC: c, Driver: oracleDriver(t, row[0])})
 			got := "NONE"
 			if r.Image >= 0 {
-				got = strings.Replace(strings.Replace(imgs[r.Image].name(), "sm_", "elf_", 1), "compute_", "ptx_", 1)
+				got = strings.Replace(strings.Replace(imgs[r.Image].Name(), "sm_", "elf_", 1), "compute_", "ptx_", 1)
 			}
 			if got == want {
 				continue

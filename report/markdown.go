@@ -37,7 +37,7 @@ func markdownFile(b *bufio.Writer, r *Report, f *File) {
 			if c.MinDriver != nil {
 				least = c.Least()
 			}
-			fmt.Fprintf(b, "| %s | %s %s | %s | %s | %s | %s |\n", plain.Markdown(gpuTitle(r.GPUs[c.GPU])), glyphs[c.Verdict], c.Verdict, containers, kernels, least, plain.Markdown(sentence(c.Reason)))
+			fmt.Fprintf(b, "| %s | %s %s | %s | %s | %s | %s |\n", plain.Markdown(r.GPUs[c.GPU].Title()), glyphs[c.Verdict], c.Verdict, containers, kernels, least, plain.Markdown(sentence(c.Reason)))
 		}
 		for i := range f.Coverage {
 			for _, v := range []string{"missing", "driver", "specialised"} {
@@ -72,7 +72,7 @@ func markdownUnserved(b *bufio.Writer, r *Report, f *File, c *Coverage, verdict 
 	if len(names) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n<details><summary>%s: %s %s</summary>\n\n", plain.Markdown(gpuTitle(r.GPUs[c.GPU])), counted(len(names), "container"), verdict)
+	fmt.Fprintf(b, "\n<details><summary>%s: %s %s</summary>\n\n", plain.Markdown(r.GPUs[c.GPU].Title()), counted(len(names), "container"), verdict)
 	for _, n := range names {
 		fmt.Fprintf(b, "- %s\n", plain.Markdown(n))
 	}

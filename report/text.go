@@ -38,7 +38,7 @@ func textFile(b *bufio.Writer, r *Report, f *File) {
 		fmt.Fprintln(b)
 		width := 0
 		for _, c := range f.Coverage {
-			width = max(width, len([]rune(gpuTitle(r.GPUs[c.GPU]))))
+			width = max(width, len([]rune(r.GPUs[c.GPU].Title())))
 		}
 		for i := range f.Coverage {
 			textCoverage(b, r, f, &f.Coverage[i], width)
@@ -120,7 +120,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, units[u])
 }
 
-func gpuTitle(g GPU) string {
+// Title names the GPU with its capability and driver; it is safe to show.
+func (g GPU) Title() string {
 	title := plain.Text(g.Name)
 	if !strings.HasSuffix(title, " "+g.CC) {
 		title += " (" + g.CC + ")"
@@ -139,7 +140,7 @@ var glyphs = map[string]string{
 }
 
 func textCoverage(b *bufio.Writer, r *Report, f *File, c *Coverage, width int) {
-	title := gpuTitle(r.GPUs[c.GPU])
+	title := r.GPUs[c.GPU].Title()
 	pad := strings.Repeat(" ", width-len([]rune(title)))
 	fmt.Fprintf(b, "  %s %s%s  %-8s %s\n", glyphs[c.Verdict], title, pad, c.Verdict, sentence(plain.Text(c.Reason)))
 	indent := strings.Repeat(" ", width+6)
