@@ -23,13 +23,14 @@ var arrows = map[string][]string{
 	"index":                {"arch", "coverage", "elfscan", "fatbin"},
 	"report":               {"arch", "coverage", "fatbin", "gpu", "index", "internal/plain"},
 	"explain":              {"coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"check":                {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui":                   {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui/quiet":             {},
 	"internal/plain":       {},
 	"internal/fatbintest":  {"arch", "fatbin"},
 	"internal/corpuscheck": {},
 	"internal/benchrun":    {},
-	"internal/cli":         {"arch", "coverage", "explain", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"internal/cli":         {"arch", "check", "coverage", "explain", "fatbin", "gpu", "index", "report", "internal/plain"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
 

@@ -258,9 +258,9 @@ func TestEveryRuleIsReached(t *testing.T) {
 	reached := map[Rule]bool{
 		// These describe how the others work together.
 		RulePerContainer: true, RuleChoice: true, RuleLeastDriver: true, RuleBranch: true,
-		RuleGPUDriver: true, // TestImpossiblePairs
-		RuleRuntime:   true, // TestRuntimeFloor
-		RuleRelink:    true, // TestDeviceLinked
+		RuleGPUDriver: true,                   // TestImpossiblePairs
+		RuleRuntime:   true,                   // TestRuntimeFloor
+		RuleRelink:    true,                   // TestDeviceLinked
 		RuleForceJIT:  true, RuleJITOff: true, // TestEnvironment
 	}
 	for _, c := range [][2]string{

@@ -215,18 +215,38 @@ func (c *Container) Coverage() coverage.FileContainer {
 		if d == nil {
 			continue
 		}
-		ct := &d.Images[i]
-		if ct.Known {
-			ci.Kernels = len(ct.Kernels)
-		}
-		ci.Relocatable, ci.Toolkit = ct.Relocatable, ct.Toolkit
-		ci.Bits32 = ci.Bits32 || ct.AddressSize == 32
-		for _, m := range ct.Modifiers {
-			ci.MapF64 = ci.MapF64 || m == "map_f64_to_f32"
-		}
+		d.Images[i].Describe(ci)
 	}
 	if d != nil {
 		out.Kernels = &d.Set
 	}
 	return out
+}
+
+// Describe adds to a coverage image what its payload says.
+func (ct *Contents) Describe(ci *coverage.Image) {
+	if ct.Known {
+		ci.Kernels = len(ct.Kernels)
+	}
+	ci.Relocatable, ci.Toolkit = ct.Relocatable, ct.Toolkit
+	ci.Bits32 = ci.Bits32 || ct.AddressSize == 32
+	for _, m := range ct.Modifiers {
+		ci.MapF64 = ci.MapF64 || m == "map_f64_to_f32"
+	}
+}
+
+// Contents reads one image's payload and keeps nothing of it, for those who
+// need to know less than Decode finds out. Damage is a finding.
+func (f *File) Contents(im *fatbin.Image, dec *fatbin.Decoder) (ct *Contents) {
+	ct = &Contents{}
+	defer func() {
+		if p := recover(); p != nil {
+			f.find(Error, im.Offset, fmt.Sprintf("reading this image failed: %v", p))
+		}
+	}()
+	ct.read(im, dec, interner{})
+	if ct.Err != nil {
+		f.find(Error, im.Offset, im.ArchName()+": "+ct.Err.Error())
+	}
+	return ct
 }

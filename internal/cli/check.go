@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"fatview/check"
+	"fatview/gpu"
+	"fatview/index"
+	"fatview/internal/plain"
+	"fatview/report"
+)
+
+type checkOptions struct {
+	require, expect, policy string
+	strict                  bool
+	maxMissing              int
+	json                    bool
+}
+
+func newCheck(a *app) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check PATH ... --gpu G,...",
+		Short: "Fails unless the GPUs are served, for CI",
+		Long: `Prints one line for each file and GPU and exits with 1 unless all are served:
+every container that is meant for the GPU has code for it. Needs no GPU.
+
+A policy file (TOML) keeps the question with the project:
+
+    gpus = ["8.0", "9.0", "rtx 5090"]
+    require = "jit"        # or native
+    strict = false         # specialised containers count as missing
+    max_missing = 0        # containers that may be without code
+
+    [[file]]               # the first whose pattern matches
+    match = "*_legacy.so"
+    reason = "kept for old GPUs until 2.0"
+    gpus = ["7.5"]         # or skip = true, or other limits`,
+		Example: `  fatview check dist/*.so --gpu 8.0,9.0,12.0
+  fatview check libfoo.so --gpu all --require jit --driver 535.104
+  fatview check libfoo.so --policy cuda.toml --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("check: name at least one file")}
+			}
+			c, err := newChecker(cmd, a, o)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.require, "require", "jit", "native, or jit for native or by JIT")
+	f.BoolVar(&o.strict, "strict", false, "count specialised containers as missing")
+	f.IntVar(&o.maxMissing, "max-missing", 0, "containers of a file that may be without code")
+	f.StringVar(&o.policy, "policy", "", "TOML file with GPUs, limits and exceptions; flags go before it")
+	f.BoolVar(&o.json, "json", false, "write JSON")
+	return cmd
+}
+
+// checker is a check command with its policy applied.
+type checker struct {
+	*app
+	opts    checkOptions
+	limits  check.Limits
+	policy  *check.Policy
+	targets []gpu.Target
+	result  *check.Result
+}
+
+// newChecker reads the policy and lets flags that are given go before it.
+func newChecker(cmd *cobra.Command, a *app, o checkOptions) (*checker, error) {
+	c := &checker{app: a, opts: o, policy: &check.Policy{}}
+	if o.require != "native" && o.require != "jit" {
+		return nil, usageError{fmt.Errorf("--require %q: choose native or jit", o.require)}
+	}
+	if o.maxMissing < 0 {
+		return nil, usageError{errors.New("--max-missing is negative")}
+	}
+	if o.policy != "" {
+		p, err := check.ReadPolicy(o.policy)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		c.policy = p
+		if len(a.gpus) == 0 {
+			a.gpus = p.GPUs
+		}
+		if a.driver == "" && a.cuda == "" {
+			a.driver, a.cuda = p.Driver, p.CUDA
+		}
+	}
+	c.limits = c.policy.Apply(check.Limits{})
+	given := cmd.Flags().Changed
+	if given("require") || c.policy.Require == nil {
+		c.limits.Native = o.require == "native"
+	}
+	if given("strict") {
+		c.limits.Strict = o.strict
+	}
+	if given("max-missing") {
+		c.limits.MaxMissing = o.maxMissing
+	}
+	targets, note, err := a.targets(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 0 {
+		return nil, usageError{errors.New("check: " + note)}
+	}
+	c.targets = targets
+	c.result = &check.Result{Schema: check.Schema, OK: true, GPUs: report.Build(nil, targets).GPUs, Lines: []check.Line{}, Expect: []check.Expect{}}
+	return c, nil
+}
+
+func (c *checker) run(ctx context.Context, paths []string) error {
+	files, bad := c.openAll(ctx, paths)
+	defer closeAll(files)
+	bad = c.searchAll(ctx, files) || bad
+	code := false
+	for _, f := range files {
+		if err := c.file(ctx, f); err != nil {
+			return err
+		}
+		code = code || len(f.Containers) > 0
+		for _, x := range f.Findings() {
+			if x.Severity == index.Error {
+				fmt.Fprintln(c.env.Stderr, "fatview: "+plain.Text(f.Path+": "+x.Message))
+				bad = true
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	w := bufio.NewWriter(c.env.Stdout)
+	write := check.Text
+	if c.opts.json {
+		write = check.JSON
+	}
+	if len(files) > 0 && !code {
+		// A build that loses all of its device code must not pass.
+		c.result.OK = false
+		fmt.Fprintln(c.env.Stderr, "fatview: none of the files holds device code")
+	}
+	if err := write(w, c.result); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case bad:
+		return exitError(ExitError)
+	case !c.result.OK:
+		return exitError(ExitNo)
+	}
+	return nil
+}
+
+// file checks one file by the rules that apply to it.
+func (c *checker) file(ctx context.Context, f *index.File) error {
+	rules, excepted := c.policy.For(f.Path)
+	if !excepted {
+		c.result.File(ctx, f, c.targets, 0, c.limits, "")
+		return nil
+	}
+	if rules.Skip {
+		c.result.Lines = append(c.result.Lines, check.Line{Path: f.Path, OK: true, Reason: "skipped", Exception: rules.Reason})
+		return nil
+	}
+	targets, base := c.targets, 0
+	if len(rules.GPUs) > 0 {
+		other := *c.app
+		other.gpus = rules.GPUs
+		ts, err := other.named()
+		if err != nil {
+			return err
+		}
+		targets, base = ts, len(c.result.GPUs)
+		c.result.GPUs = append(c.result.GPUs, report.Build(nil, ts).GPUs...)
+	}
+	c.result.File(ctx, f, targets, base, rules.Apply(c.limits), rules.Reason)
+	return nil
+}
