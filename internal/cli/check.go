@@ -16,10 +16,10 @@ import (
 )
 
 type checkOptions struct {
-	require, expect, policy string
-	strict                  bool
-	maxMissing              int
-	json                    bool
+	require, policy string
+	strict          bool
+	maxMissing      int
+	json            bool
 }
 
 func newCheck(a *app) *cobra.Command {
