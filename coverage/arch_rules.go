@@ -151,3 +151,10 @@ func ptxFits(a arch.Arch, c arch.CC) fit {
 	}
 	return no(RulePTXForward, HigherPTX)
 }
+
+// Runs reports whether machine code for a runs on capability c with a driver
+// that is new enough.
+func Runs(a arch.Arch, c arch.CC) bool { return sassFits(a, c).ok }
+
+// Compiles reports whether PTX for a can be compiled for capability c.
+func Compiles(a arch.Arch, c arch.CC) bool { return ptxFits(a, c).ok }
