@@ -23,7 +23,8 @@ func (c *Container) addConcat(r io.ReaderAt, e entry, header []byte) {
 	}
 	first := len(c.Images)
 	for p, i := int64(0), int64(0); i < count; i++ {
-		at := e.off + e.options + 8 + p
+		// A table entry may claim options beyond the table.
+		at := e.off + e.options + 8 + min(p, int64(len(table)))
 		if len(c.Images) >= maxEntries {
 			c.problem(at, tooManyEntries)
 			break
