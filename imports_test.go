@@ -22,7 +22,9 @@ var arrows = map[string][]string{
 	"coverage":             {"arch", "fatbin", "gpu"},
 	"index":                {"arch", "coverage", "elfscan", "fatbin"},
 	"report":               {"arch", "coverage", "fatbin", "gpu", "index", "internal/plain"},
-	"explain":              {"coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"explain":              {"advice", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"archlist":             {"arch", "coverage", "fatbin", "gpu"},
+	"advice":               {"arch", "archlist", "coverage", "fatbin", "gpu"},
 	"check":                {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui":                   {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui/quiet":             {},
@@ -30,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/fatbintest":  {"arch", "fatbin"},
 	"internal/corpuscheck": {},
 	"internal/benchrun":    {},
-	"internal/cli":         {"arch", "check", "coverage", "explain", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"internal/cli":         {"arch", "archlist", "check", "coverage", "explain", "fatbin", "gpu", "index", "report", "internal/plain"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
 

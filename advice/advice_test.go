@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fatview/arch"
+	"fatview/archlist"
 	"fatview/coverage"
 	"fatview/fatbin"
 	"fatview/gpu"
@@ -170,5 +171,38 @@ func TestWarnings(t *testing.T) {
 	}
 	if w := advise(t, "12.2", "sm_80 sm_90 ptx_90:8.2", "8.0", "").Warnings; len(w) != 0 {
 		t.Errorf("a careful build is warned of: %q", w)
+	}
+}
+
+// The flags are read again by the grammar's own reader and must build what the
+// option says, unless they say what is lost.
+func TestFlagsBuildTheOption(t *testing.T) {
+	a := advise(t, "12.8", "sm_75 sm_80", "9.0,12.0", "")
+	for _, o := range a.Options {
+		flags := o.Flags()
+		if len(flags) < 6 {
+			t.Errorf("%q is written for %d build systems only", o.Title, len(flags))
+		}
+		for _, f := range flags {
+			syntax, err := archlist.ParseSyntax(map[string]string{"nvcc": "nvcc", "CMake": "cmake", "FindCUDA": "findcuda", "Caffe": "caffe", "PyTorch": "pytorch", "TensorFlow/XLA": "tensorflow", "ONNX Runtime": "onnxruntime", "llama.cpp": "llama.cpp"}[f.System])
+			if err != nil {
+				t.Fatalf("%s: %v", f.System, err)
+			}
+			p, err := archlist.Parse(f.Text, syntax, archlist.Options{})
+			if err != nil {
+				t.Errorf("%s refuses %q: %v", f.System, f.Text, err)
+				continue
+			}
+			for _, added := range o.AddSASS {
+				if len(f.Lost) == 0 && !p.Has(archlist.SASS, added) {
+					t.Errorf("%s: %q does not build %s", f.System, f.Text, added.SASS())
+				}
+			}
+			for _, added := range o.AddPTX {
+				if len(f.Lost) == 0 && !p.Has(archlist.PTX, added) {
+					t.Errorf("%s: %q does not build %s", f.System, f.Text, added.PTX())
+				}
+			}
+		}
 	}
 }

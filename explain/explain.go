@@ -25,7 +25,8 @@ type Explanation struct {
 	Kernel  string       `json:"kernel"`  // the part of a name asked for, "" all
 	Matched int          `json:"matched"` // kernels that have it
 	Files   []File       `json:"files"`
-	Rules   []Rule       `json:"rules"` // those that decided, in order
+	Advice  []Advice     `json:"advice"` // one for each file told
+	Rules   []Rule       `json:"rules"`  // those that decided, in order
 }
 
 // File is one file on one GPU.
@@ -89,7 +90,7 @@ type Rule struct {
 // Build explains files for GPUs from what is decoded by now. kernel is a part
 // of a name, mangled or not; "" tells all containers.
 func Build(files []*index.File, targets []gpu.Target, kernel string) *Explanation {
-	e := &Explanation{Schema: Schema, GPUs: report.Build(nil, targets).GPUs, Kernel: kernel, Files: []File{}, Rules: []Rule{}}
+	e := &Explanation{Schema: Schema, GPUs: report.Build(nil, targets).GPUs, Kernel: kernel, Files: []File{}, Advice: []Advice{}, Rules: []Rule{}}
 	used := map[coverage.Rule]bool{}
 	for _, f := range files {
 		match := matches(f, kernel)
@@ -107,6 +108,7 @@ func Build(files []*index.File, targets []gpu.Target, kernel string) *Explanatio
 			}
 			e.Files = append(e.Files, newFile(f, g, cov, target, match, kernel != "", used))
 		}
+		e.Advice = append(e.Advice, newAdvice(f.Path, cov, targets))
 	}
 	for _, i := range coverage.Rules() {
 		if used[i.Rule] {

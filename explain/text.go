@@ -28,6 +28,9 @@ func Text(w io.Writer, e *Explanation) error {
 			fmt.Fprintf(b, "\n%s (%s): no verdict, %s\n", plain.Text(g.Name), g.CC, plain.Text(g.Problem))
 		}
 	}
+	for i := range e.Advice {
+		textAdvice(b, &e.Advice[i])
+	}
 	if len(e.Rules) > 0 {
 		fmt.Fprintf(b, "\nrules\n")
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fatview/arch"
+	"fatview/archlist"
 	"fatview/check"
 	"fatview/gpu"
 	"fatview/index"
@@ -17,6 +19,7 @@ import (
 
 type checkOptions struct {
 	require, policy string
+	expect, syntax  string
 	strict          bool
 	maxMissing      int
 	json            bool
@@ -43,6 +46,7 @@ A policy file (TOML) keeps the question with the project:
     gpus = ["7.5"]         # or skip = true, or other limits`,
 		Example: `  fatview check dist/*.so --gpu 8.0,9.0,12.0
   fatview check libfoo.so --gpu all --require jit --driver 535.104
+  fatview check libfoo.so --expect "7.5;8.0;8.6+PTX"
   fatview check libfoo.so --policy cuda.toml --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -59,6 +63,8 @@ A policy file (TOML) keeps the question with the project:
 	f.StringVar(&o.require, "require", "jit", "native, or jit for native or by JIT")
 	f.BoolVar(&o.strict, "strict", false, "count specialised containers as missing")
 	f.IntVar(&o.maxMissing, "max-missing", 0, "containers of a file that may be without code")
+	f.StringVar(&o.expect, "expect", "", "architecture list that each file must hold, no more and no less, in any build system's grammar")
+	f.StringVar(&o.syntax, "syntax", "", "grammar of --expect where it is ambiguous: nvcc, cmake, pytorch …")
 	f.StringVar(&o.policy, "policy", "", "TOML file with GPUs, limits and exceptions; flags go before it")
 	f.BoolVar(&o.json, "json", false, "write JSON")
 	return cmd
@@ -69,6 +75,7 @@ type checker struct {
 	*app
 	opts    checkOptions
 	limits  check.Limits
+	expect  string // architecture list; "" none
 	policy  *check.Policy
 	targets []gpu.Target
 	result  *check.Result
@@ -111,8 +118,15 @@ func newChecker(cmd *cobra.Command, a *app, o checkOptions) (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(targets) == 0 {
+	c.expect = o.expect
+	if c.expect == "" && c.policy.Expect != nil {
+		c.expect = *c.policy.Expect
+	}
+	if len(targets) == 0 && c.expect == "" {
 		return nil, usageError{errors.New("check: " + note)}
+	}
+	if _, err := c.declared(c.expect); err != nil {
+		return nil, usageError{err}
 	}
 	c.targets = targets
 	c.result = &check.Result{Schema: check.Schema, OK: true, GPUs: report.Build(nil, targets).GPUs, Lines: []check.Line{}, Expect: []check.Expect{}}
@@ -169,7 +183,7 @@ func (c *checker) file(ctx context.Context, f *index.File) error {
 	rules, excepted := c.policy.For(f.Path)
 	if !excepted {
 		c.result.File(ctx, f, c.targets, 0, c.limits, "")
-		return nil
+		return c.compare(f, c.expect, "")
 	}
 	if rules.Skip {
 		c.result.Lines = append(c.result.Lines, check.Line{Path: f.Path, OK: true, Reason: "skipped", Exception: rules.Reason})
@@ -187,5 +201,48 @@ func (c *checker) file(ctx context.Context, f *index.File) error {
 		c.result.GPUs = append(c.result.GPUs, report.Build(nil, ts).GPUs...)
 	}
 	c.result.File(ctx, f, targets, base, rules.Apply(c.limits), rules.Reason)
+	expect := c.expect
+	if rules.Expect != nil {
+		expect = *rules.Expect
+	}
+	return c.compare(f, expect, rules.Reason)
+}
+
+// compare holds a file against a declared list, if there is one.
+func (c *checker) compare(f *index.File, list, exception string) error {
+	plan, err := c.declared(list)
+	if err != nil || list == "" {
+		return err
+	}
+	var sass, ptx []arch.Arch
+	for _, im := range plan.Images {
+		switch im.Kind {
+		case archlist.SASS:
+			sass = append(sass, im.Arch)
+		case archlist.PTX:
+			ptx = append(ptx, im.Arch)
+		}
+	}
+	c.result.Declared(f, sass, ptx, exception)
 	return nil
+}
+
+// declared reads a list in the grammar of --syntax, or the one it looks like.
+func (c *checker) declared(list string) (archlist.Plan, error) {
+	if list == "" {
+		return archlist.Plan{}, nil
+	}
+	var syntax archlist.Syntax
+	if c.opts.syntax != "" {
+		s, err := archlist.ParseSyntax(c.opts.syntax)
+		if err != nil {
+			return archlist.Plan{}, err
+		}
+		syntax = s
+	} else if found := archlist.Recognise(list); len(found) > 0 {
+		syntax = found[0]
+	} else {
+		return archlist.Plan{}, fmt.Errorf("--expect %q is no architecture list; add --syntax", list)
+	}
+	return archlist.Parse(list, syntax, archlist.Options{})
 }

@@ -131,7 +131,7 @@ With a terminal it explores; without one it prints the report.`,
 	p.BoolVar(&a.forceJIT, "force-jit", false, "judge as if CUDA_FORCE_PTX_JIT=1 were set: all machine code is ignored")
 	p.BoolVar(&a.disableJIT, "disable-jit", false, "judge as if CUDA_DISABLE_PTX_JIT=1 were set: all PTX is ignored")
 	root.Flags().BoolVar(&a.demo, "demo", false, "open a built-in sample")
-	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newList(a), newGPUs(a), newVersion(a))
+	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newPlan(a), newList(a), newGPUs(a), newVersion(a))
 	return root
 }
 
