@@ -1,0 +1,226 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Update takes in a key, a mouse event or news from the background.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	return m, m.update(msg)
+}
+
+func (m *model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+		m.arrange()
+		return nil
+	case tea.KeyMsg:
+		return m.onKey(msg)
+	case tea.MouseMsg:
+		return m.onMouse(msg)
+	case tickMsg:
+		m.tickOn = false
+		return tea.Batch(m.settle(), m.wake())
+	case openedMsg:
+		return m.opened(msg)
+	case outsideMsg:
+		return m.outsideDone(msg)
+	case decodedMsg:
+		return m.settle()
+	case inventoryMsg:
+		return m.detected(msg)
+	case judgedMsg:
+		m.judgedDone(msg)
+		return m.settle()
+	case foundMsg:
+		return m.found(msg)
+	case textMsg:
+		m.loaded(msg)
+		return nil
+	case savedMsg:
+		return m.saved(msg)
+	case tea.ResumeMsg:
+		// bubbletea brings back all but the mouse.
+		return tea.EnableMouseCellMotion
+	case crashMsg:
+		m.fail("something went wrong in the background: " + clean(msg.what))
+		m.opening, m.judging, m.exporting, m.detecting = "", false, false, false
+		m.find.running = false
+		return m.openNext()
+	}
+	return nil
+}
+
+// settle takes in what workers have decoded and starts what follows from it:
+// verdicts, and the search that is on.
+func (m *model) settle() tea.Cmd {
+	changed, redraw := false, false
+	for fi, f := range m.files {
+		for _, ci := range f.refresh() {
+			changed = true
+			redraw = redraw || m.open[row{int32(fi), int32(ci), none, none}]
+		}
+	}
+	if redraw {
+		m.rebuild()
+	}
+	var cmds []tea.Cmd
+	if m.find.query != "" && (changed || m.find.again) {
+		m.find.again = true
+		if !m.find.running && (m.now().Sub(m.find.since) > time.Second || m.decodedAll()) {
+			cmds = append(cmds, m.startFind(m.find.query))
+		}
+	}
+	return tea.Batch(append(cmds, m.judge(), m.wake())...)
+}
+
+// opened takes in a file, or why there is none, and goes on to the next.
+func (m *model) opened(msg openedMsg) tea.Cmd {
+	m.opening = ""
+	if msg.err != nil {
+		if m.ctx.Err() != nil {
+			return nil
+		}
+		// The error begins with the path, which the row shows already.
+		text := strings.TrimPrefix(msg.err.Error(), msg.path+": ")
+		m.files = append(m.files, &file{path: msg.path, name: clean(base(msg.path)), err: errors.New(text)})
+		m.fail(clean(msg.err.Error()))
+		m.rebuild()
+		if msg.path == m.wanted {
+			m.wanted = ""
+			m.move(len(m.rows) - 1)
+		}
+		return m.openNext()
+	}
+	first := len(m.files)
+	var cmds []tea.Cmd
+	var jobs []decodeJob
+	for _, x := range msg.files {
+		m.addFile(x)
+		f := m.files[len(m.files)-1]
+		if len(msg.files) <= 20 {
+			m.open[row{int32(len(m.files) - 1), none, none, none}] = true
+		}
+		cmds = append(cmds, m.outside(f))
+		for _, c := range f.conts {
+			jobs = append(jobs, decodeJob{f.f, c})
+		}
+	}
+	if !m.opt.NoKernels {
+		cmds = append(cmds, m.decode(jobs))
+	}
+	m.rebuild()
+	if msg.path == m.wanted && first < len(m.files) {
+		m.wanted = ""
+		m.show(row{int32(first), none, none, none})
+	}
+	return tea.Batch(append(cmds, m.openNext(), m.settle())...)
+}
+
+// outsideDone takes in containers that were found outside of the named
+// sections, after the export that may be ranging over the file.
+func (m *model) outsideDone(msg outsideMsg) tea.Cmd {
+	m.work.search--
+	msg.file.searched = true
+	if m.exporting {
+		m.held = append(m.held, msg)
+		return nil
+	}
+	return tea.Batch(m.adopt(msg), m.settle())
+}
+
+func (m *model) adopt(msg outsideMsg) tea.Cmd {
+	f := msg.file
+	before := len(f.conts)
+	f.f.Adopt(msg.found)
+	if msg.err != nil && m.ctx.Err() == nil && !errors.Is(msg.err, context.Canceled) {
+		m.fail(f.name + ": searching it ended early: " + clean(msg.err.Error()))
+	}
+	if len(msg.found) == 0 {
+		return nil
+	}
+	f.extend()
+	m.rebuild()
+	if m.opt.NoKernels {
+		return nil
+	}
+	var jobs []decodeJob
+	for _, c := range f.conts[before:] {
+		jobs = append(jobs, decodeJob{f.f, c})
+	}
+	return m.decode(jobs)
+}
+
+// detected takes in the GPUs of this machine, before those given by name.
+func (m *model) detected(msg inventoryMsg) tea.Cmd {
+	m.detecting = false
+	m.gpuProblem, m.gpuNote = clean(msg.inv.Problem), clean(msg.inv.Note)
+	chosen := m.chosenGPU()
+	named := m.gpus
+	m.gpus = nil
+	for _, t := range msg.inv.Targets {
+		m.addTarget(t)
+	}
+	m.gpus = append(m.gpus, named...)
+	m.gpu = max(0, slices.Index(m.gpus, chosen))
+	m.arrange()
+	return m.settle()
+}
+
+func (m *model) judgedDone(msg judgedMsg) {
+	m.judging = false
+	m.judgeNext = m.now().Add(3 * msg.took)
+	m.verdictCount += len(msg.results)
+	redraw := false
+	for _, r := range msg.results {
+		if r.file < len(r.t.verdicts) {
+			r.t.verdicts[r.file] = r.judged
+			redraw = redraw || m.filter && r.t == m.chosenGPU()
+		}
+	}
+	if redraw {
+		m.rebuild()
+		m.find.again = true // hits are those that the filter lets pass
+	}
+}
+
+// forgetVerdicts drops what was drawn from verdicts that no longer hold.
+func (m *model) forgetVerdicts() {
+	m.details.sel = row{-2, -2, -2, -2}
+	if m.filter {
+		m.rebuild()
+	}
+}
+
+// chooseGPU makes a GPU the one that verdicts are shown for.
+func (m *model) chooseGPU(i int) {
+	if i < 0 || i >= len(m.gpus) {
+		return
+	}
+	m.gpu = i
+	m.detTop = 0
+	if m.filter {
+		m.rebuild()
+		m.find.again = true
+	}
+}
+
+// arrange computes the layout anew.
+func (m *model) arrange() {
+	panel := 0
+	if m.prompt != nil {
+		panel = m.prompt.lines()
+	}
+	m.lay = arrange(m.w, m.h, m.focus, panel)
+	m.scrollTree()
+	if m.text != nil {
+		m.text.scroll(m.text.top, m.textHeight())
+	}
+}
