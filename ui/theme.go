@@ -26,7 +26,7 @@ func (p paint) s(text string) string {
 // readable on dark and light grounds alike: there is no asking the terminal
 // for its background.
 type theme struct {
-	plain, strong, dim, title, accent, bad, cursor, idle, hit paint
+	strong, dim, title, accent, bad, cursor, idle, hit paint
 
 	native, jit, driver, missing, partial, special paint
 }
