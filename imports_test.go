@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"archlist":             {"arch", "coverage", "fatbin", "gpu"},
 	"advice":               {"arch", "archlist", "coverage", "fatbin", "gpu"},
 	"check":                {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
-	"ui":                   {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"ui":                   {"advice", "arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui/quiet":             {},
 	"internal/plain":       {},
 	"internal/fatbintest":  {"arch", "fatbin"},

@@ -404,14 +404,22 @@ func (f *File) Archs() []string {
 // of their kernels by now.
 func (f *File) Coverage() []coverage.FileContainer {
 	out := make([]coverage.FileContainer, len(f.Containers))
-	runtime := f.Runtime()
 	for i, c := range f.Containers {
 		out[i] = c.Coverage()
+	}
+	f.SetRuntime(out)
+	return out
+}
+
+// SetRuntime gives the file's CUDA runtime to the containers that it
+// registers, for those who keep the result of Coverage and renew parts of it.
+func (f *File) SetRuntime(containers []coverage.FileContainer) {
+	runtime := f.Runtime()
+	for i, c := range f.Containers[:len(containers)] {
 		if c.Linkage != Embedded && c.Linkage != Loose {
-			out[i].Runtime = runtime
+			containers[i].Runtime = runtime
 		}
 	}
-	return out
 }
 
 // Runtime returns the CUDA runtime that registers the file's containers: that

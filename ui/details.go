@@ -153,6 +153,7 @@ func (m *model) tellFileVerdict(t *teller, r row, f *file) {
 			t.field("kernels", "not decoded; open an image to see its own")
 		}
 		t.tellLeast(res.Needs)
+		t.tellAdvice(f.cov[:len(res.Results)], g.rules(), *res)
 	}
 	if len(m.gpus) > 1 {
 		t.title("on every GPU")

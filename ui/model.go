@@ -234,6 +234,7 @@ func (f *file) extend() {
 		cov = append(cov, c.Coverage())
 		f.images += len(c.Images)
 	}
+	f.f.SetRuntime(cov)
 	f.conts, f.cov = conts, cov
 	f.archs = f.f.Archs()
 	f.findings = len(f.f.Findings())
@@ -266,6 +267,7 @@ func (f *file) refresh() (changed []int) {
 	for _, i := range changed {
 		cov[i] = f.conts[i].c.Coverage()
 	}
+	f.f.SetRuntime(cov) // what was decoded may tell the toolkit
 	f.cov = cov
 	f.findings = len(f.f.Findings())
 	f.rev++

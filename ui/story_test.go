@@ -113,7 +113,7 @@ func TestAddGPU(t *testing.T) {
 func TestDriver(t *testing.T) {
 	d := newDriver(t, 100, 30, "mixed.so", gpus("h100,rtx5090"))
 	d.Press("d").WantFoot("driver for 2 GPUs").Type("535.104").Enter().WantFoot("driver 535.104 does not know compute capability 12.0")
-	d.WantDetails("▲ driver on H100 9.0, driver 535.104", "made by CUDA 13.5", "Linux 580")
+	d.WantDetails("▲ driver on H100 9.0, driver 535.104", "runtime linked into it needs a driver of R580", "Linux 580")
 	d.Press("]").WantScreen("! no verdict RTX 5090").WantDetails("does not know compute capability 12.0")
 	d.Press("d").Clear().Type("nonsense").Enter().WantFoot("nonsense").Clear().Type("13.0").Enter().WantFoot("a driver for CUDA 13.0")
 	d.Press("[").WantDetails("native on H100")
