@@ -82,6 +82,10 @@ func (w *writer) sets(p Plan, change func(Kind, arch.Arch) (arch.Arch, string)) 
 			w.lose("%s is left out: %s has no word for LTO IR", im.Name(), w.syntax.Title())
 			continue
 		}
+		if im.Arch.CC == 21 && im.Via.CC != 0 && w.syntax != FindCUDA {
+			w.lose("%s is left out: nvcc has no compute_21, and %s cannot say %s", im.Name(), w.syntax.Title(), im.Via.PTX())
+			continue
+		}
 		to, why := change(im.Kind, im.Arch)
 		switch {
 		case to.CC == 0:

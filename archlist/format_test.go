@@ -52,6 +52,7 @@ func TestFormat(t *testing.T) {
 		{"sm_90a compute_80", ONNXRuntime, "90a-real;80-virtual", ""},
 		{"sm_80 compute_80 compute_90", ONNXRuntime, "80-real;80-virtual", "compute_90 is left out"},
 		{"sm_103a", ONNXRuntime, "103-real", "sm_103a becomes sm_103"},
+		{"sm_20 sm_21<compute_20", CMake, "20-real", "sm_21 is left out: nvcc has no compute_21"},
 		{"sm_35<compute_30 sm_50", FindCUDA, "3.5(3.0);5.0", ""},
 		{"sm_35<compute_30", CMake, "35-real", "compiled through compute_35, not through compute_30"},
 		{"sm_80 lto_80", CMake, "80-real", "lto_80 is left out"},

@@ -34,7 +34,7 @@ named with --gpu is not served, or if no toolkit, or not the one of --toolkit,
 can build the list.`,
 		Example: `  fatview plan "7.5;8.0;8.6+PTX" --gpu h100,rtx5090
   fatview plan "75-real;80;90a" --toolkit 12.8 --driver 570
-  fatview plan 80;90 --syntax onnxruntime
+  fatview plan "80;90" --syntax onnxruntime
   fatview plan -gencode arch=compute_80,code=sm_80
   fatview plan - --gpu gtx1080 < Makefile.config`,
 		// nvcc's flags begin with a dash, so they are told apart first.

@@ -87,6 +87,8 @@ func planToolkits(b *bufio.Writer, a *archlist.Answer) {
 	switch {
 	case t.Problem != "":
 		fmt.Fprintf(b, "  toolkits: %s\n", t.Problem)
+	case t.First != nil && t.Last != nil && *t.First == *t.Last:
+		fmt.Fprintf(b, "  toolkits: CUDA %s only\n", *t.First)
 	case t.First != nil && t.Last != nil:
 		fmt.Fprintf(b, "  toolkits: CUDA %s to %s\n", *t.First, *t.Last)
 	case t.First != nil:
@@ -99,6 +101,8 @@ func planBuilt(a *archlist.Answer) string {
 	switch {
 	case a.Toolkit == nil:
 		return ""
+	case a.Assumed && !a.Buildable():
+		return ", if a toolkit built it"
 	case a.Assumed:
 		return ", if built with CUDA " + *a.Toolkit + " (--toolkit for another)"
 	}
