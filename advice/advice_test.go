@@ -184,6 +184,9 @@ func TestFlagsBuildTheOption(t *testing.T) {
 			t.Errorf("%q is written for %d build systems only", o.Title, len(flags))
 		}
 		for _, f := range flags {
+			if f.System == "Caffe (CMake)" {
+				continue // no reader of ours: TestCaffeCMake
+			}
 			syntax, err := archlist.ParseSyntax(map[string]string{"nvcc": "nvcc", "CMake": "cmake", "FindCUDA": "findcuda", "Caffe": "caffe", "PyTorch": "pytorch", "TensorFlow/XLA": "tensorflow", "ONNX Runtime": "onnxruntime", "llama.cpp": "llama.cpp"}[f.System])
 			if err != nil {
 				t.Fatalf("%s: %v", f.System, err)
@@ -205,4 +208,17 @@ func TestFlagsBuildTheOption(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestCaffeCMake(t *testing.T) {
+	o := Option{SASS: []arch.Arch{arch.New(52, 0), arch.New(61, 0)}, PTX: []arch.Arch{arch.New(61, 0)}}
+	for _, f := range o.Flags() {
+		if f.System == "Caffe (CMake)" {
+			if want := `-DCUDA_ARCH_NAME=Manual -DCUDA_ARCH_BIN="5.2 6.1" -DCUDA_ARCH_PTX="6.1"`; f.Text != want || len(f.Lost) != 0 {
+				t.Errorf("%q, want %q; lost %q", f.Text, want, f.Lost)
+			}
+			return
+		}
+	}
+	t.Error("there is no line for Caffe's CMake")
 }

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"slices"
+	"strings"
 
 	"fatview/arch"
 	"fatview/archlist"
@@ -31,8 +32,30 @@ func (o Option) Flags() []Flag {
 			continue
 		}
 		flags = append(flags, Flag{System: s.Title(), Variable: s.Variable(), Text: text, Lost: slices.Clone(lost)})
+		if s == archlist.Caffe {
+			flags = append(flags, o.caffeCMake())
+		}
 	}
 	return flags
+}
+
+// caffeCMake writes the list as Caffe's own CMake files read it
+// (cmake/Cuda.cmake): two lists of numbers, machine code and PTX, which know
+// no suffix.
+func (o Option) caffeCMake() Flag {
+	f := Flag{System: "Caffe (CMake)", Text: "-DCUDA_ARCH_NAME=Manual"}
+	dotted := func(list []arch.Arch) string {
+		var words []string
+		for _, a := range list {
+			words = append(words, a.CC.String())
+			if a.Suffix != 0 {
+				f.Lost = append(f.Lost, "the suffix of "+a.Name()+" cannot be said")
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	f.Text += ` -DCUDA_ARCH_BIN="` + dotted(o.SASS) + `" -DCUDA_ARCH_PTX="` + dotted(o.PTX) + `"`
+	return f
 }
 
 // names returns the architectures as sm_N or compute_N.

@@ -61,6 +61,7 @@ func main() {
 	c.entries(read(filepath.Join(*tables, "entries.tsv")))
 	c.textSections(read(filepath.Join(*tables, "text-sections.tsv")))
 	c.verdicts(read(filepath.Join(*tables, "verdicts.tsv")), flag.Args())
+	c.reasons(read(filepath.Join(*tables, "reasons.tsv")), flag.Args())
 	fmt.Printf("corpus-check: %d values compared in %d files, %d differ\n", c.checks, len(c.plain), c.wrong)
 	if c.wrong > 0 || c.checks == 0 {
 		os.Exit(1)
@@ -252,6 +253,26 @@ func (c *checker) verdicts(rows [][]string, names []string) {
 					c.compare(what+"kernels "+v, cov.Kernels[v], r[10+j])
 				}
 			}
+		}
+	}
+}
+
+// reasons looks for phrases in what explain tells of a file on a GPU.
+func (c *checker) reasons(rows [][]string, names []string) {
+	for _, r := range rows {
+		if !wanted(r[0], names) {
+			continue
+		}
+		args := []string{"explain", "--no-detect", "--gpu", r[1], filepath.Join(c.corpus, filepath.FromSlash(r[0]))}
+		if r[2] != "-" {
+			args = append(args, "--driver", r[2])
+		}
+		out, err := exec.Command(c.fatview, args...).Output()
+		if err != nil {
+			fatal(fmt.Errorf("fatview %v: %w", args, err))
+		}
+		for _, phrase := range strings.Split(r[3], "|") {
+			c.compare(fmt.Sprintf("explain %s on %s with driver %s says %q", filepath.Base(r[0]), r[1], r[2], phrase), strings.Contains(string(out), phrase), true)
 		}
 	}
 }
