@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,8 +129,7 @@ func newGPUs(a *app) *cobra.Command {
 				e.SetIndent("", " ")
 				return e.Encode(l)
 			}
-			l.print(a)
-			return nil
+			return l.print(a)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the whole catalogue")
@@ -180,7 +180,8 @@ func (l *gpuList) local(a *app, ctx context.Context) {
 	l.Problem, l.Note = inv.Problem, inv.Note
 }
 
-func (l *gpuList) print(a *app) {
+func (l *gpuList) print(a *app) error {
+	out := bufio.NewWriter(a.env.Stdout)
 	w := 0
 	for _, g := range l.GPUs {
 		w = max(w, len([]rune(plain.Text(g.Name))))
@@ -197,11 +198,12 @@ func (l *gpuList) print(a *app) {
 		if g.Hidden {
 			line += " (hidden by CUDA_VISIBLE_DEVICES)"
 		}
-		fmt.Fprintln(a.env.Stdout, strings.TrimRight(line, " "))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 	for _, s := range []string{l.Problem, l.Note} {
 		if s != "" {
 			fmt.Fprintln(a.env.Stderr, plain.Text(s))
 		}
 	}
+	return out.Flush()
 }
