@@ -199,42 +199,6 @@ func DecodeAll(ctx context.Context, files []*File, p *Progress) {
 	wg.Wait()
 }
 
-// Coverage returns the container as the rules want it.
-func (c *Container) Coverage() coverage.FileContainer {
-	out := coverage.FileContainer{Container: coverage.Container{
-		Images: make([]coverage.Image, len(c.Images)),
-		Input:  c.Linkage == Relocatable, Linked: c.Linkage == Linked,
-	}}
-	d := c.Decoded()
-	for i, im := range c.Images {
-		ci := &out.Images[i]
-		*ci = coverage.Image{
-			Kind: im.Kind, Arch: im.Arch, ISA: im.PTXISA(), Compression: im.Compression,
-			Concatenated: im.Concatenated(), Bytes: im.Bytes, Bits32: im.Flags&fatbin.Flag64Bit == 0 && im.Kind == fatbin.KindPTX, Kernels: -1,
-		}
-		if d == nil {
-			continue
-		}
-		d.Images[i].Describe(ci)
-	}
-	if d != nil {
-		out.Kernels = &d.Set
-	}
-	return out
-}
-
-// Describe adds to a coverage image what its payload says.
-func (ct *Contents) Describe(ci *coverage.Image) {
-	if ct.Known {
-		ci.Kernels = len(ct.Kernels)
-	}
-	ci.Relocatable, ci.Toolkit = ct.Relocatable, ct.Toolkit
-	ci.Bits32 = ci.Bits32 || ct.AddressSize == 32
-	for _, m := range ct.Modifiers {
-		ci.MapF64 = ci.MapF64 || m == "map_f64_to_f32"
-	}
-}
-
 // Contents reads one image's payload and keeps nothing of it, for those who
 // need to know less than Decode finds out. Damage is a finding.
 func (f *File) Contents(im *fatbin.Image, dec *fatbin.Decoder) (ct *Contents) {

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -153,7 +153,6 @@ func (c *checker) run(ctx context.Context, paths []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w := bufio.NewWriter(c.env.Stdout)
 	write := check.Text
 	if c.opts.json {
 		write = check.JSON
@@ -163,10 +162,7 @@ func (c *checker) run(ctx context.Context, paths []string) error {
 		c.result.OK = false
 		fmt.Fprintln(c.env.Stderr, "fatview: none of the files holds device code")
 	}
-	if err := write(w, c.result); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
+	if err := c.print(func(w io.Writer) error { return write(w, c.result) }); err != nil {
 		return err
 	}
 	switch {

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -59,15 +59,11 @@ are told.`,
 				fmt.Fprintf(a.env.Stderr, "fatview: no kernel of %s has %q in its name\n", plain.Text(args[0]), plain.Text(kernel))
 				return exitError(ExitNo)
 			}
-			w := bufio.NewWriter(a.env.Stdout)
 			write := explain.Text
 			if asJSON {
 				write = explain.JSON
 			}
-			if err := write(w, e); err != nil {
-				return err
-			}
-			if err := w.Flush(); err != nil {
+			if err := a.print(func(w io.Writer) error { return write(w, e) }); err != nil {
 				return err
 			}
 			if bad {

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"fatview/index"
@@ -70,6 +72,15 @@ func (a *app) searchAll(ctx context.Context, files []*index.File) (bad bool) {
 		}
 	}
 	return bad
+}
+
+// print writes to standard output through a buffer.
+func (a *app) print(write func(io.Writer) error) error {
+	w := bufio.NewWriter(a.env.Stdout)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 func closeAll(files []*index.File) {

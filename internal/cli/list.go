@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -27,16 +27,12 @@ func newList(a *app) *cobra.Command {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			w := bufio.NewWriter(a.env.Stdout)
 			r := report.Build(files, nil)
 			write := report.List
 			if asJSON {
 				write = report.JSON
 			}
-			if err := write(w, r); err != nil {
-				return err
-			}
-			if err := w.Flush(); err != nil {
+			if err := a.print(func(w io.Writer) error { return write(w, r) }); err != nil {
 				return err
 			}
 			if bad {

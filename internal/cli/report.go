@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -93,10 +93,7 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 			fmt.Fprintln(a.env.Stderr, "wrote "+plain.Text(o.out))
 		}
 	} else {
-		w := bufio.NewWriter(a.env.Stdout)
-		if err = report.Write(w, o.format, r); err == nil {
-			err = w.Flush()
-		}
+		err = a.print(func(w io.Writer) error { return report.Write(w, o.format, r) })
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,75 @@
+package index
+
+import (
+	"context"
+
+	"fatview/elfscan"
+	"fatview/fatbin"
+)
+
+// Search looks for containers outside of the named sections, by magic and
+// checked header. It reads what Open did not, so it comes after the first
+// answer. found is called before each container is added; it may be nil.
+// Search must not run at the same time as anything that ranges over
+// Containers.
+func (f *File) Search(ctx context.Context) error {
+	found, err := f.Outside(ctx)
+	f.Adopt(found)
+	return err
+}
+
+// Found is a container from outside of the named sections.
+type Found struct {
+	c  *fatbin.Container
+	rg elfscan.Range
+}
+
+// Outside does the reading of Search and changes nothing, so that it can run
+// beside other readers; Adopt adds what it found.
+func (f *File) Outside(ctx context.Context) ([]Found, error) {
+	if f.searched {
+		return nil, nil
+	}
+	var found []Found
+	var rest []elfscan.Range
+	for _, rg := range f.object.Ranges {
+		if rg.Kind == elfscan.KindOther {
+			rest = append(rest, rg)
+		}
+	}
+	head := make([]byte, 80)
+	err := elfscan.Search(ctx, f.r, rest, fatbin.Magic(), 1, func(off int64) int64 {
+		rg, ok := rangeAt(rest, off)
+		if n, _ := f.r.ReadAt(head, off); !ok || n < len(head) {
+			return 0
+		}
+		limit := rg.Offset + rg.Size
+		if !fatbin.CheckHeader(head, off, limit) {
+			return 0
+		}
+		c, err := fatbin.ReadContainer(f.r, off, limit)
+		if err != nil || len(c.Images) == 0 {
+			return 0
+		}
+		found = append(found, Found{c, rg})
+		return c.Offset + c.Size
+	})
+	return found, err
+}
+
+// Adopt adds containers found outside of the named sections.
+func (f *File) Adopt(found []Found) {
+	f.searched = true
+	for _, x := range found {
+		f.add(x.c, x.rg)
+	}
+}
+
+func rangeAt(ranges []elfscan.Range, off int64) (elfscan.Range, bool) {
+	for _, rg := range ranges {
+		if off >= rg.Offset && off < rg.Offset+rg.Size {
+			return rg, true
+		}
+	}
+	return elfscan.Range{}, false
+}
