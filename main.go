@@ -23,7 +23,15 @@ import (
 //go:embed testdata/fixtures/mixed.so testdata/fixtures/multi13.so testdata/fixtures/pe.dll
 var sample embed.FS
 
+// memoryTarget is where the garbage collector starts to work harder, unless
+// GOMEMLIMIT says otherwise: payloads of a hostile file come and go by the
+// hundred megabytes.
+const memoryTarget = 768 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryTarget)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	demo, err := fs.Sub(sample, "testdata/fixtures")

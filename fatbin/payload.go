@@ -12,8 +12,8 @@ import (
 // eight times and PTX twenty times; a payload that claims more than maxRatio,
 // beyond the size that is harmless anyway, is a bomb or damage.
 const (
-	maxPayload  = 1 << 30
-	maxRatio    = 1024
+	maxPayload  = 512 << 20
+	maxRatio    = 256
 	harmless    = 15 << 20
 	maxLZ4Ratio = 255 // one length byte of an LZ4 block stands for 255 bytes
 )

@@ -3,6 +3,7 @@ package fatbin
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"fatview/arch"
@@ -28,6 +29,10 @@ type Entry struct {
 
 // ErrNotPTX means a text without a .target directive.
 var ErrNotPTX = errors.New("not PTX text")
+
+// maxPTXEntries bounds the kernels of one module; the biggest known have a few
+// thousand.
+const maxPTXEntries = 1 << 16
 
 // ParsePTX reads the directives of a PTX module; it does not check
 // instructions. The text may end in NULs, as fat binaries pad it.
@@ -59,6 +64,9 @@ func ParsePTX(text []byte) (*PTX, error) {
 				p.AddressSize = n
 			}
 		case ".entry":
+			if len(p.Entries) >= maxPTXEntries {
+				return nil, fmt.Errorf("%w: more than %d kernels in one PTX module", ErrTooLarge, maxPTXEntries)
+			}
 			if name := s.word(); name != "" {
 				p.Entries = append(p.Entries, Entry{Name: name, Offset: at})
 			}

@@ -67,7 +67,7 @@ func (f *File) Decode(ctx context.Context, c *Container, dec *fatbin.Decoder) {
 			return
 		}
 		ct := &d.Images[i]
-		label := ct.read(im, dec, names)
+		label := f.read(ct, im, dec, names)
 		if ct.Err != nil {
 			f.find(Error, im.Offset, im.ArchName()+": "+ct.Err.Error())
 		}
@@ -208,7 +208,7 @@ func (f *File) Contents(im *fatbin.Image, dec *fatbin.Decoder) (ct *Contents) {
 			f.find(Error, im.Offset, fmt.Sprintf("reading this image failed: %v", p))
 		}
 	}()
-	ct.read(im, dec, interner{})
+	f.read(ct, im, dec, interner{})
 	if ct.Err != nil {
 		f.find(Error, im.Offset, im.ArchName()+": "+ct.Err.Error())
 	}

@@ -64,6 +64,8 @@ type File struct {
 	Containers  []*Container
 
 	object   elfscan.Object
+	records  map[int64]uint32 // version of the record that points to an offset
+	budget   budget
 	r        io.ReaderAt
 	closer   *sharedCloser
 	mu       sync.Mutex
@@ -138,8 +140,13 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	shared := &sharedCloser{c: closer}
-	files := make([]*File, 0, len(scan.Objects))
-	for _, o := range scan.Objects {
+	objects := scan.Objects
+	if len(objects) > maxObjects {
+		objects = objects[:maxObjects]
+		scan.Findings = append(scan.Findings, elfscan.Finding{Offset: -1, Message: fmt.Sprintf("more than %d objects in the archive: the rest is not read", maxObjects)})
+	}
+	files := make([]*File, 0, len(objects))
+	for _, o := range objects {
 		name := path
 		if o.Member != "" {
 			name += "!" + o.Member
@@ -147,6 +154,11 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 		f := &File{
 			Path: name, Format: string(o.Format), Machine: o.Machine, Bits: o.Bits, Size: o.Size,
 			Relocatable: o.Relocatable, Needed: o.Needed, object: o, r: r, closer: shared,
+			records: map[int64]uint32{},
+		}
+		f.budget.of(o.Size)
+		for _, rec := range o.Records {
+			f.records[rec.Container] = max(f.records[rec.Container], rec.Version)
 		}
 		for _, p := range o.Findings {
 			f.find(Warning, p.Offset, p.Message)
@@ -234,8 +246,7 @@ func (f *File) readNamed(ctx context.Context) {
 
 func (f *File) walk(ctx context.Context, rg elfscan.Range) {
 	problems := fatbin.Walk(ctx, f.r, rg.Offset, rg.Offset+rg.Size, func(c *fatbin.Container) bool {
-		f.add(c, rg)
-		return true
+		return f.add(c, rg)
 	})
 	for _, p := range problems {
 		f.find(Warning, p.Off, rg.Name+": "+p.Msg)
@@ -261,7 +272,12 @@ func (f *File) readLoose(ctx context.Context, rg elfscan.Range) {
 	f.add(c, rg)
 }
 
-func (f *File) add(c *fatbin.Container, rg elfscan.Range) {
+// add takes in a container, and reports whether there may be more.
+func (f *File) add(c *fatbin.Container, rg elfscan.Range) bool {
+	if len(f.Containers) >= maxContainers {
+		f.find(Error, c.Offset, fmt.Sprintf("more than %d containers: the rest is not read", maxContainers))
+		return false
+	}
 	for _, p := range c.Problems {
 		f.find(Warning, p.Off, p.Msg)
 	}
@@ -269,6 +285,7 @@ func (f *File) add(c *fatbin.Container, rg elfscan.Range) {
 		ID: len(f.Containers), Section: rg.Name, Offset: c.Offset, Size: c.Size,
 		Linkage: f.linkage(c.Offset, rg.Kind), Images: c.Images,
 	})
+	return true
 }
 
 func (f *File) linkage(off int64, kind elfscan.Kind) Linkage {
@@ -278,15 +295,13 @@ func (f *File) linkage(off int64, kind elfscan.Kind) Linkage {
 	case elfscan.KindLoose:
 		return Loose
 	}
-	for _, r := range f.object.Records {
-		if r.Container == off {
-			if r.Version == 2 {
-				return Linked
-			}
-			return Registered
-		}
+	switch version, ok := f.records[off]; {
+	case !ok:
+		return Embedded
+	case version == 2:
+		return Linked
 	}
-	return Embedded
+	return Registered
 }
 
 // Archs returns the architectures of the file's SASS and PTX, each once, in

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"sort"
 
 	"fatview/elfscan"
 	"fatview/fatbin"
@@ -51,7 +52,9 @@ func (f *File) Outside(ctx context.Context) ([]Found, error) {
 		if err != nil || len(c.Images) == 0 {
 			return 0
 		}
-		found = append(found, Found{c, rg})
+		if found = append(found, Found{c, rg}); len(found) > maxContainers {
+			return limit // Adopt says that there are more
+		}
 		return c.Offset + c.Size
 	})
 	return found, err
@@ -61,15 +64,17 @@ func (f *File) Outside(ctx context.Context) ([]Found, error) {
 func (f *File) Adopt(found []Found) {
 	f.searched = true
 	for _, x := range found {
-		f.add(x.c, x.rg)
+		if !f.add(x.c, x.rg) {
+			return
+		}
 	}
 }
 
+// rangeAt finds the range that holds an offset; the ranges are in file order.
 func rangeAt(ranges []elfscan.Range, off int64) (elfscan.Range, bool) {
-	for _, rg := range ranges {
-		if off >= rg.Offset && off < rg.Offset+rg.Size {
-			return rg, true
-		}
+	i := sort.Search(len(ranges), func(i int) bool { return ranges[i].Offset+ranges[i].Size > off })
+	if i == len(ranges) || ranges[i].Offset > off {
+		return elfscan.Range{}, false
 	}
-	return elfscan.Range{}, false
+	return ranges[i], true
 }
