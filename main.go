@@ -32,8 +32,13 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryTarget)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second ctrl+c ends it whatever it does
 	demo, err := fs.Sub(sample, "testdata/fixtures")
 	if err != nil {
 		panic(err) // the embedded path is wrong: a mistake at build time

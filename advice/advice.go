@@ -22,6 +22,7 @@ import (
 type Advice struct {
 	Options  []Option
 	Drivers  []string // what a newer driver, or an older toolkit, would do
+	Notes    []string // what the options alone will not mend
 	Warnings []string // dead ends
 }
 
@@ -41,15 +42,12 @@ type holdings struct {
 
 // For advises for the targets whose results are given beside them.
 func For(containers []coverage.FileContainer, targets []coverage.Target, results []coverage.FileResult) Advice {
-	a := Advice{Options: []Option{}, Drivers: []string{}, Warnings: warnings(containers)}
+	a := Advice{Options: []Option{}, Drivers: []string{}, Notes: []string{}, Warnings: warnings(containers)}
 	h := holdingsOf(containers)
 	var lacking []arch.CC
 	for i, r := range results {
-		switch {
-		case r.Verdict == coverage.None, r.Verdict == coverage.Partial && r.Containers.Missing > 0:
-			if !slices.Contains(lacking, targets[i].CC) {
-				lacking = append(lacking, targets[i].CC)
-			}
+		if left := r.Verdict == coverage.None || r.Containers.Missing > 0; left && !slices.Contains(lacking, targets[i].CC) {
+			lacking = append(lacking, targets[i].CC)
 		}
 		if r.Containers.Driver > 0 {
 			a.addDriver(containers, targets[i], r)
@@ -59,6 +57,7 @@ func For(containers []coverage.FileContainer, targets []coverage.Target, results
 		return a
 	}
 	slices.Sort(lacking)
+	a.Notes = h.present(lacking, containers)
 	a.Options = append(a.Options, h.native(lacking))
 	if o, ok := h.jit(lacking); ok {
 		a.Options = append(a.Options, o)
@@ -85,6 +84,28 @@ func holdingsOf(containers []coverage.FileContainer) holdings {
 		}
 	}
 	return h
+}
+
+// present notes which lacking capabilities some containers have code for: a
+// longer list changes nothing there, the others were compiled without it.
+func (h holdings) present(lacking []arch.CC, containers []coverage.FileContainer) []string {
+	notes := []string{}
+	for _, cc := range lacking {
+		with := 0
+		for _, c := range containers {
+			for _, im := range c.Images {
+				if im.Kind == fatbin.KindCubin && im.Kernels != 0 && coverage.Runs(im.Arch, cc) {
+					with++
+					break
+				}
+			}
+		}
+		if with > 0 {
+			notes = append(notes, fmt.Sprintf("%s is in this build already: %s of %s containers have code for it, and the others were compiled without; a list for the whole build does not reach them where their own flags leave it out",
+				cc, coverage.Number(with), coverage.Number(len(containers))))
+		}
+	}
+	return notes
 }
 
 // insert adds a to a sorted list that has it at most once.

@@ -42,7 +42,9 @@ type Line struct {
 	Path    string `json:"path"`
 	GPU     *int   `json:"gpu"` // null for a file without device code
 	OK      bool   `json:"ok"`
-	Verdict string `json:"verdict"` // "" for a file without device code
+	// Verdict is that of the report, "impossible" for a driver that cannot
+	// drive the GPU, "" for a file without device code.
+	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
 	// Missing counts containers without code that the limits count.
 	Missing int `json:"missing"`
@@ -62,7 +64,7 @@ func (r *Result) File(ctx context.Context, f *index.File, targets []gpu.Target, 
 		target := report.Target(t)
 		line := Line{Path: f.Path, GPU: &g, Exception: exception}
 		if p := coverage.Impossible(target); p != "" {
-			line.Verdict, line.Reason = coverage.None.String(), p
+			line.Verdict, line.Reason = "impossible", p
 		} else {
 			res := coverage.JudgeFile(cov, target)
 			line.Verdict, line.Reason = res.Verdict.String(), res.Reason(cov, target)

@@ -2,12 +2,12 @@ package check
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"fatview/internal/plain"
+	"fatview/report"
 )
 
 // Text writes one line for each file and GPU.
@@ -46,8 +46,5 @@ func exception(reason string) string {
 
 // JSON writes the result for programs.
 func JSON(w io.Writer, r *Result) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(r)
+	return report.EncodeJSON(w, r)
 }

@@ -57,9 +57,8 @@ func (s Step) Why(im Image, t Target) string {
 	case HoldsNoKernel:
 		return name + " is taken and holds no kernels"
 	case Switched:
-		if im.sass() {
-			return name + " is ignored: CUDA_FORCE_PTX_JIT is set"
-		}
+		return name + " is ignored: CUDA_FORCE_PTX_JIT is set"
+	case SwitchedPTX:
 		return name + " is ignored: CUDA_DISABLE_PTX_JIT is set (error 223)"
 	}
 	return name
@@ -215,7 +214,8 @@ func noImage(t *refusalTally, target Target) string {
 		parts = append(parts, a.SASS()+" runs on "+renamed(a.CC).String()+" only")
 	}
 	say(OtherFamily, false, "runs on its own family only", "run on their own families only")
-	say(Switched, false, "is switched off by the environment", "are switched off by the environment")
+	say(Switched, false, "is ignored under CUDA_FORCE_PTX_JIT", "are ignored under CUDA_FORCE_PTX_JIT")
+	say(SwitchedPTX, true, "is ignored under CUDA_DISABLE_PTX_JIT", "are ignored under CUDA_DISABLE_PTX_JIT")
 	say(NotLoadable, false, "is relocatable and has to be linked first", "are relocatable and have to be linked first")
 	if names := keys(t.empty); len(names) > 0 {
 		parts = append(parts, list(names)+" "+plural(len(names), "holds", "hold")+" no kernels")

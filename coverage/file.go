@@ -21,10 +21,13 @@ type FileResult struct {
 	Containers   Counts
 	Kernels      Counts
 	KernelsKnown bool
-	Results      []Result     // by container; of an input beside a linked one Verdict is Unknown
-	Needs        arch.Version // CUDA version of the least driver
-	Inputs       int          // relocatable containers that are counted nowhere
-	AsIfLinked   bool         // relocatable containers judged as if linked
+	// Uncovered is how many of the missing kernels are in missing containers;
+	// the others are missing from images that were chosen.
+	Uncovered  int
+	Results    []Result     // by container; of an input beside a linked one Verdict is Unknown
+	Needs      arch.Version // CUDA version of the least driver
+	Inputs     int          // relocatable containers that are counted nowhere
+	AsIfLinked bool         // relocatable containers judged as if linked
 }
 
 // JudgeFile decides for all containers of a file on one GPU.
@@ -68,6 +71,9 @@ func (f *FileResult) count(c FileContainer, r Result) {
 		f.Kernels.Missing += c.Kernels.Total - in
 	default:
 		f.Kernels.Add(r.Verdict, c.Kernels.Total)
+		if r.Verdict == Missing {
+			f.Uncovered += c.Kernels.Total
+		}
 	}
 }
 

@@ -21,6 +21,9 @@ func (f FileResult) Reason(containers []FileContainer, t Target) string {
 		parts = append(parts, f.noneReason(containers, t))
 	case Driver:
 		parts = append(parts, f.pick(containers, t, Driver))
+		if f.Containers.Missing > 0 {
+			parts = append(parts, "and whatever the driver, "+f.missingReason(containers, t))
+		}
 	case Native, JIT, Mixed:
 		parts = append(parts, f.servedReason(containers, t))
 	case Partial:
@@ -35,8 +38,8 @@ func (f FileResult) Reason(containers []FileContainer, t Target) string {
 	if f.Containers.Specialised > 0 && f.Verdict != None {
 		parts = append(parts, counted(f.Containers.Specialised, n, "container")+" "+plural(f.Containers.Specialised, "is", "are")+" specialised for other hardware")
 	}
-	if f.Verdict.Served() && f.Kernels.Missing > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s kernels missing from the chosen images", Number(f.Kernels.Missing), Number(f.Kernels.Total())))
+	if holes := f.Kernels.Missing - f.Uncovered; holes > 0 && f.Verdict != None {
+		parts = append(parts, fmt.Sprintf("%s of %s kernels %s missing from the chosen images", Number(holes), Number(f.Kernels.Total()), plural(holes, "is", "are")))
 	}
 	if f.Inputs > 0 {
 		parts = append(parts, quantity(f.Inputs, "relocatable container")+" "+plural(f.Inputs, "is an input", "are inputs")+" of the device link")
@@ -140,7 +143,7 @@ func (f FileResult) missingReason(containers []FileContainer, t Target) string {
 	}
 	s := counted(f.Containers.Missing, f.Containers.Total(), "container") + " " + plural(f.Containers.Missing, "has", "have") + " no code for " + t.CC.String()
 	if f.KernelsKnown {
-		s += fmt.Sprintf(" (%s of %s kernels)", Number(f.Kernels.Missing), Number(f.Kernels.Total()))
+		s += fmt.Sprintf(" (%s of %s kernels)", Number(f.Uncovered), Number(f.Kernels.Total()))
 	}
 	_, why, _ := strings.Cut(noImage(all, t), ": ")
 	return s + ": " + why

@@ -78,7 +78,8 @@ const (
 	Outranked             // fits, another image is preferred
 	NeedsDriver           // fits, but not with this driver
 	HoldsNoKernel         // taken, and empty
-	Switched              // ignored because of the environment
+	Switched              // SASS ignored because CUDA_FORCE_PTX_JIT is set
+	SwitchedPTX           // PTX ignored because CUDA_DISABLE_PTX_JIT is set
 )
 
 // A Step is one image on the way to a verdict.
@@ -173,7 +174,7 @@ func imageFits(im Image, t Target, asIfLinked bool) fit {
 		}
 		f := ptxFits(im.Arch, t.CC)
 		if f.ok && t.DisableJIT {
-			return no(RuleJITOff, Switched)
+			return no(RuleJITOff, SwitchedPTX)
 		}
 		return f
 	}

@@ -56,7 +56,7 @@ func (r Result) Error() (e CUDAError, ok bool) {
 // switchedOff reports whether PTX was there and the environment ignores it.
 func (r Result) switchedOff() bool {
 	for _, s := range r.Steps {
-		if s.Refusal == Switched && s.Rule == RuleJITOff {
+		if s.Refusal == SwitchedPTX {
 			return true
 		}
 	}

@@ -17,6 +17,7 @@ type Advice struct {
 	Path     string   `json:"path"`
 	Options  []Option `json:"options"`  // each serves every GPU that is left out
 	Drivers  []string `json:"drivers"`  // what a newer driver would do
+	Notes    []string `json:"notes"`    // what a longer list alone does not mend
 	Warnings []string `json:"warnings"` // dead ends
 }
 
@@ -48,7 +49,7 @@ func newAdvice(path string, cov []coverage.FileContainer, targets []gpu.Target) 
 		}
 	}
 	a := advice.For(cov, ts, results)
-	out := Advice{Path: path, Options: []Option{}, Drivers: a.Drivers, Warnings: a.Warnings}
+	out := Advice{Path: path, Options: []Option{}, Drivers: a.Drivers, Notes: a.Notes, Warnings: a.Warnings}
 	for _, o := range a.Options {
 		x := Option{Title: o.Title, Add: o.Added(), Toolkit: o.Toolkit, Caution: o.Caution, Flags: []Flag{}}
 		for _, f := range o.Flags() {
@@ -71,6 +72,9 @@ func textAdvice(b *bufio.Writer, a *Advice) {
 	for _, s := range a.Drivers {
 		fmt.Fprintf(b, "  %s.\n", plain.Text(s))
 	}
+	for _, s := range a.Notes {
+		fmt.Fprintf(b, "  %s.\n", plain.Text(s))
+	}
 	for i, o := range a.Options {
 		or := "rebuild"
 		if i > 0 {
@@ -83,7 +87,7 @@ func textAdvice(b *bufio.Writer, a *Advice) {
 		for _, f := range o.Flags {
 			text := strings.ReplaceAll(strings.TrimSpace(f.Text), "\n", "\n"+strings.Repeat(" ", 19))
 			if f.Variable != "" && !strings.HasPrefix(text, f.Variable) {
-				text = f.Variable + "=" + text
+				text = f.Variable + `="` + text + `"`
 			}
 			fmt.Fprintf(b, "    %-14s %s\n", f.System, text)
 			if len(f.Lost) > 0 {

@@ -4,8 +4,8 @@
 package explain
 
 import (
-	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"fatview/coverage"
@@ -247,27 +247,36 @@ func verdictWord(r coverage.Result) string {
 	return r.Verdict.String()
 }
 
-// kernelsOf gives the kernels asked for their own verdicts.
+// kernelsOf gives the kernels asked for their own verdicts, those that are not
+// served first.
 func kernelsOf(c *index.Container, r coverage.Result, names []string) []Kernel {
 	out := []Kernel{}
-	d := c.Decoded()
+	v := r.Verdict
+	var held map[string]bool // of the chosen image, where it decides
+	if d := c.Decoded(); len(names) > 0 && d != nil && r.Image >= 0 && (v.Served() || v == coverage.Driver) {
+		held = make(map[string]bool, len(d.Images[r.Image].Kernels))
+		for _, k := range d.Images[r.Image].Kernels {
+			held[k.Name] = true
+		}
+	}
 	for _, n := range names {
-		v := r.Verdict
-		if d != nil && r.Image >= 0 && (v.Served() || v == coverage.Driver) && !holds(&d.Images[r.Image], n) {
-			v = coverage.Missing
+		own := v
+		if held != nil && !held[n] {
+			own = coverage.Missing
 		}
-		out = append(out, Kernel{Name: n, Demangled: fatbin.FullName(n), Verdict: v.String()})
+		out = append(out, Kernel{Name: n, Demangled: fatbin.FullName(n), Verdict: own.String()})
 	}
+	missing := coverage.Missing.String()
+	slices.SortStableFunc(out, func(a, b Kernel) int {
+		switch {
+		case a.Verdict == missing && b.Verdict != missing:
+			return -1
+		case b.Verdict == missing && a.Verdict != missing:
+			return 1
+		}
+		return 0
+	})
 	return out
-}
-
-func holds(c *index.Contents, name string) bool {
-	for _, k := range c.Kernels {
-		if k.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // key is equal for containers that are told together.
@@ -282,8 +291,5 @@ func (g Group) key() string {
 
 // JSON writes the explanation for programs.
 func JSON(w io.Writer, e *Explanation) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	return enc.Encode(e)
+	return report.EncodeJSON(w, e)
 }

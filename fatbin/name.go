@@ -9,7 +9,7 @@ import (
 // maxMangled bounds the names that are demangled, in bytes. Templates of the
 // CUTLASS kind reach a few kilobytes. Time grows with the square of the length
 // on hostile names: a tenth of a second at this one.
-const maxMangled = 8 << 10
+const maxMangled = 4 << 10
 
 // FullName returns the demangled form of a kernel's name with its parameters,
 // or the name itself where it is not mangled.
@@ -27,7 +27,7 @@ func ShortName(name string) string {
 
 // demangled leaves out clone suffixes and cuts the result at 64 KiB.
 func demangled(name string, options ...demangle.Option) string {
-	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") {
+	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") || packCost(name) > maxPackCost {
 		return name
 	}
 	options = append(options, demangle.NoClones, demangle.LLVMStyle, demangle.MaxLength(16))
@@ -110,4 +110,15 @@ func foldTemplates(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// maxPackCost bounds packCost: half a second on the worst names.
+const maxPackCost = 250_000
+
+// packCost bounds what expanding a name's parameter packs costs. The demangler
+// copies the whole pack for each of its elements, for each expansion, whatever
+// its output is limited to: 4,000 elements, in 4 KiB of name, take an hour.
+func packCost(name string) int {
+	longest := len(name) - max(0, strings.IndexByte(name, 'J'))
+	return strings.Count(name, "Dp") * longest * longest
 }

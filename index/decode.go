@@ -68,7 +68,10 @@ func (f *File) Decode(ctx context.Context, c *Container, dec *fatbin.Decoder) {
 		}
 		ct := &d.Images[i]
 		label := f.read(ct, im, dec, names)
-		if ct.Err != nil {
+		switch {
+		case ct.Err != nil && ct.Known:
+			f.find(Warning, im.Offset, im.ArchName()+": "+ct.Err.Error())
+		case ct.Err != nil:
 			f.find(Error, im.Offset, im.ArchName()+": "+ct.Err.Error())
 		}
 		if d.Label == "" {

@@ -7,6 +7,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,22 +90,24 @@ type Container struct {
 // each object of an archive; they share the open file, which is closed when
 // the last of them is. Errors name the path and what to do about it.
 func Open(ctx context.Context, path string) ([]*File, error) {
+	// Looked at before it is opened: opening a pipe waits for its writer, and
+	// opening a device may do something.
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, openError(path, err)
+	case st.IsDir():
+		return nil, fmt.Errorf("%s: is a folder; name the files in it", path)
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-		err = openError(path, err)
-	case st.IsDir():
-		err = fmt.Errorf("%s: is a folder; name the files in it", path)
-	case !st.Mode().IsRegular():
-		err = fmt.Errorf("%s: is not a regular file", path)
-	}
-	if err != nil {
+	if st, err = f.Stat(); err != nil { // it may have been replaced meanwhile
 		f.Close()
-		return nil, err
+		return nil, openError(path, err)
 	}
 	files, err := Read(ctx, path, f, st.Size(), f)
 	if err != nil {
@@ -206,7 +209,7 @@ func (f *File) Close() error {
 }
 
 func (f *File) find(s Severity, off int64, msg string) {
-	const most = 1000
+	const most = 100_000 // kept; Findings shows fewer
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.findings) < most {
@@ -214,20 +217,22 @@ func (f *File) find(s Severity, off int64, msg string) {
 	}
 }
 
-// Findings returns what has been found so far, by offset.
+// maxFindings is how many findings are told of one file.
+const maxFindings = 1000
+
+// Findings returns what has been found so far, in the order of the file, each
+// once: workers find things in any order and may look at an image twice.
 func (f *File) Findings() []Finding {
 	f.mu.Lock()
 	out := slices.Clone(f.findings)
 	f.mu.Unlock()
-	slices.SortStableFunc(out, func(a, b Finding) int {
-		switch {
-		case a.Offset < b.Offset:
-			return -1
-		case a.Offset > b.Offset:
-			return 1
-		}
-		return 0
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message))
 	})
+	out = slices.Compact(out)
+	if n := len(out) - maxFindings; n > 0 {
+		out = append(out[:maxFindings], Finding{Warning, -1, fmt.Sprintf("%d more findings are not told", n)})
+	}
 	return out
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Search looks for containers outside of the named sections, by magic and
 // checked header. It reads what Open did not, so it comes after the first
-// answer. found is called before each container is added; it may be nil.
+// answer.
 // Search must not run at the same time as anything that ranges over
 // Containers.
 func (f *File) Search(ctx context.Context) error {

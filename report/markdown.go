@@ -18,17 +18,12 @@ func Markdown(w io.Writer, r *Report) error {
 	for i := range r.Files {
 		markdownFile(b, r, &r.Files[i])
 	}
-	for _, g := range r.GPUs {
-		if g.Problem != "" {
-			fmt.Fprintf(b, "\n**%s (%s)**: no verdict, %s\n", plain.Markdown(g.Name), g.CC, plain.Markdown(g.Problem))
-		}
-	}
 	return b.Flush()
 }
 
 func markdownFile(b *bufio.Writer, r *Report, f *File) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n", plain.Markdown(f.Path), plain.Markdown(f.Summary()))
-	if len(f.Coverage) > 0 {
+	if len(f.Containers) > 0 && len(r.GPUs) > 0 {
 		fmt.Fprintf(b, "\n| GPU | verdict | containers | kernels | least driver | why |\n|---|---|---|---|---|---|\n")
 		for i := range f.Coverage {
 			c := &f.Coverage[i]
@@ -38,6 +33,11 @@ func markdownFile(b *bufio.Writer, r *Report, f *File) {
 				least = c.Least()
 			}
 			fmt.Fprintf(b, "| %s | %s %s | %s | %s | %s | %s |\n", plain.Markdown(r.GPUs[c.GPU].Title()), glyphs[c.Verdict], c.Verdict, containers, kernels, least, plain.Markdown(sentence(c.Reason)))
+		}
+		for _, g := range r.GPUs {
+			if g.Problem != "" {
+				fmt.Fprintf(b, "| %s | ! no verdict | | | | %s |\n", plain.Markdown(g.Title()), plain.Markdown(sentence(g.Problem)))
+			}
 		}
 		for i := range f.Coverage {
 			for _, v := range []string{"missing", "driver", "specialised"} {

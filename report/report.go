@@ -234,6 +234,9 @@ func newCoverage(g int, r coverage.FileResult, cov []coverage.FileContainer, t c
 		Containers: ContainerCounts{c.Native, c.JIT, c.Driver, c.Missing, c.Specialised, c.Empty},
 		Kernels:    KernelCounts{k.Native, k.JIT, k.Driver, k.Missing, k.Specialised},
 	}
+	if !r.KernelsKnown && len(cov) > 0 {
+		out.Reason += "; from headers alone, so an image that turns out to hold no kernels may change it"
+	}
 	linux, windows := coverage.LeastDriver(r.Needs)
 	if linux != "" {
 		out.MinDriver = &linux

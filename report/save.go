@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -22,6 +23,10 @@ func Save(path, format string, r *Report, overwrite bool) error {
 
 // SaveFunc is Save for any writer.
 func SaveFunc(path string, overwrite bool, write func(io.Writer) error) (err error) {
+	if to, lerr := filepath.EvalSymlinks(path); lerr == nil {
+		path = to // write what a link points to, not over the link
+	}
+	mode := fs.FileMode(0o666) // less the umask
 	if st, serr := os.Stat(path); serr == nil {
 		if !st.Mode().IsRegular() {
 			return fmt.Errorf("%s: is not a regular file", path)
@@ -29,8 +34,9 @@ func SaveFunc(path string, overwrite bool, write func(io.Writer) error) (err err
 		if !overwrite {
 			return fmt.Errorf("%s: %w", path, ErrExists)
 		}
+		mode = st.Mode().Perm()
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".fatview-*")
+	tmp, err := createBeside(path, mode)
 	if err != nil {
 		return saveError(path, err)
 	}
@@ -47,9 +53,6 @@ func SaveFunc(path string, overwrite bool, write func(io.Writer) error) (err err
 	if err := b.Flush(); err != nil {
 		return saveError(path, err)
 	}
-	if err := tmp.Chmod(0o644); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return saveError(path, err)
-	}
 	if err := tmp.Close(); err != nil {
 		return saveError(path, err)
 	}
@@ -59,6 +62,17 @@ func SaveFunc(path string, overwrite bool, write func(io.Writer) error) (err err
 		err = moveNew(tmp.Name(), path)
 	}
 	return saveError(path, err)
+}
+
+// createBeside makes a new file in the folder of path.
+func createBeside(path string, mode fs.FileMode) (*os.File, error) {
+	for try := 0; ; try++ {
+		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".fatview-%08x", rand.Uint32()))
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil || !errors.Is(err, fs.ErrExist) || try > 100 {
+			return f, err
+		}
+	}
 }
 
 // moveNew moves without replacing a file that appeared meanwhile, where the

@@ -23,26 +23,47 @@ func Text(w io.Writer, r *Report) error {
 		}
 		textFile(b, r, &r.Files[i])
 	}
-	for _, g := range r.GPUs {
-		if g.Problem != "" {
-			fmt.Fprintf(b, "\n%s (%s): no verdict, %s\n", plain.Text(g.Name), g.CC, plain.Text(g.Problem))
-		}
-	}
 	return b.Flush()
+}
+
+// textGPUs tells of each GPU in order; one that the driver cannot drive has no
+// verdict.
+func textGPUs(b *bufio.Writer, r *Report, f *File) {
+	next := 0
+	for i, g := range r.GPUs {
+		if next < len(f.Coverage) && f.Coverage[next].GPU == i {
+			textCoverage(b, r, f, &f.Coverage[next])
+			next++
+			continue
+		}
+		fmt.Fprintf(b, "  ! %s: no verdict\n", g.Title())
+		wrapped(b, plain.Text(sentence(g.Problem)))
+	}
+}
+
+// wrapped writes a text under a GPU's line, broken at spaces.
+func wrapped(b *bufio.Writer, text string) {
+	const indent, width = "      ", 80
+	line := indent
+	for _, word := range strings.Fields(text) {
+		if n := len([]rune(line)) + len([]rune(word)); n >= width && line != indent {
+			fmt.Fprintln(b, line)
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(b, line)
 }
 
 func textFile(b *bufio.Writer, r *Report, f *File) {
 	fmt.Fprintf(b, "%s\n", plain.Text(f.Path))
 	fmt.Fprintf(b, "  %s\n", plain.Text(f.Summary()))
-	if len(f.Coverage) > 0 {
+	if len(f.Containers) > 0 && len(r.GPUs) > 0 {
 		fmt.Fprintln(b)
-		width := 0
-		for _, c := range f.Coverage {
-			width = max(width, len([]rune(r.GPUs[c.GPU].Title())))
-		}
-		for i := range f.Coverage {
-			textCoverage(b, r, f, &f.Coverage[i], width)
-		}
+		textGPUs(b, r, f)
 	}
 	textContents(b, f)
 	for _, x := range f.Findings {
@@ -139,17 +160,15 @@ var glyphs = map[string]string{
 	"native": "●", "jit": "◐", "mixed": "◐", "driver": "▲", "partial": "◒", "none": "✗", "missing": "✗", "specialised": "○", "empty": "·",
 }
 
-func textCoverage(b *bufio.Writer, r *Report, f *File, c *Coverage, width int) {
-	title := r.GPUs[c.GPU].Title()
-	pad := strings.Repeat(" ", width-len([]rune(title)))
-	fmt.Fprintf(b, "  %s %s%s  %-8s %s\n", glyphs[c.Verdict], title, pad, c.Verdict, sentence(plain.Text(c.Reason)))
-	indent := strings.Repeat(" ", width+6)
-	fmt.Fprintf(b, "  %s%s\n", indent, c.Counts())
+func textCoverage(b *bufio.Writer, r *Report, f *File, c *Coverage) {
+	fmt.Fprintf(b, "  %s %s: %s\n", glyphs[c.Verdict], r.GPUs[c.GPU].Title(), c.Verdict)
+	wrapped(b, sentence(plain.Text(c.Reason)))
+	wrapped(b, c.Counts())
 	if c.MinDriver != nil {
-		fmt.Fprintf(b, "  %sleast driver: %s\n", indent, c.Least())
+		wrapped(b, "least driver: "+c.Least())
 	}
 	for _, v := range []string{"missing", "driver", "specialised"} {
-		textUnserved(b, f, c, v, indent)
+		textUnserved(b, f, c, v)
 	}
 }
 
@@ -203,7 +222,7 @@ func sentence(s string) string {
 
 // textUnserved names the containers that a GPU does not get, where others are
 // served and a name helps.
-func textUnserved(b *bufio.Writer, f *File, c *Coverage, verdict, indent string) {
+func textUnserved(b *bufio.Writer, f *File, c *Coverage, verdict string) {
 	names := f.Named(c.GPU, verdict)
 	total := c.Containers.Native + c.Containers.JIT + c.Containers.Driver + c.Containers.Missing + c.Containers.Specialised
 	if len(names) == 0 || len(names) == total {
@@ -217,7 +236,7 @@ func textUnserved(b *bufio.Writer, f *File, c *Coverage, verdict, indent string)
 	for i := range names {
 		names[i] = plain.Text(names[i])
 	}
-	fmt.Fprintf(b, "  %s%s: %s%s\n", indent, verdict, strings.Join(names, ", "), rest)
+	wrapped(b, verdict+": "+strings.Join(names, ", ")+rest)
 }
 
 // Named returns the names of the containers with a verdict on a GPU: their

@@ -22,6 +22,9 @@ func (t *teller) tellAdvice(cov []coverage.FileContainer, target coverage.Target
 	for _, s := range a.Drivers {
 		t.para(paint{}, sentence(strings.TrimPrefix(s, "on "+target.CC.String()+": ")))
 	}
+	for _, s := range a.Notes {
+		t.para(paint{}, sentence(s))
+	}
 	for i, o := range a.Options {
 		or := "Rebuild with "
 		if i > 0 {

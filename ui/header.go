@@ -95,8 +95,11 @@ func (m *model) findingsSegs(f *file) []seg {
 // archList fits architectures into w columns: the prefix is said once where
 // all would not fit, and what is left out is counted.
 func archList(archs []string, w int) string {
-	full := strings.Join(archs, " ")
-	if width(full) <= w {
+	if w <= 0 {
+		return ""
+	}
+	full := strings.Join(archs[:min(len(archs), w)], " ")
+	if len(archs) <= w && width(full) <= w {
 		return full
 	}
 	var short []string
@@ -110,7 +113,7 @@ func archList(archs []string, w int) string {
 			short = append(short, number)
 		}
 	}
-	for n := len(short); n > 0; n-- {
+	for n := min(len(short), max(w, 0)); n > 0; n-- { // each takes two columns at least
 		s := strings.Join(short[:n], " ")
 		if n < len(short) {
 			s += fmt.Sprintf(" +%d", len(short)-n)

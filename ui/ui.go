@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) error {
 // read.
 func show(ctx context.Context, m *model, in io.Reader, out io.Writer) error {
 	opts := []tea.ProgramOption{
-		tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithOutput(out),
+		tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithOutput(out), tea.WithoutSignalHandler(),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 			if _, ok := msg.(tea.InterruptMsg); ok {
 				m.interrupted = true

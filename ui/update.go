@@ -22,6 +22,14 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		m.arrange()
 		return nil
 	case tea.KeyMsg:
+		if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 && !msg.Paste && !msg.Alt {
+			// Keys that arrive together, as over a slow line, come as one message.
+			var cmds []tea.Cmd
+			for _, r := range msg.Runes {
+				cmds = append(cmds, m.onKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
+			}
+			return tea.Batch(cmds...)
+		}
 		return m.onKey(msg)
 	case tea.MouseMsg:
 		return m.onMouse(msg)

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"fatview/gpu"
 	"fatview/internal/plain"
+	"fatview/report"
 )
 
 // demoGPUs are judged for in the demo where no GPU is named.
@@ -124,10 +124,7 @@ func newGPUs(a *app) *cobra.Command {
 				l.local(a, cmd.Context())
 			}
 			if asJSON {
-				e := json.NewEncoder(a.env.Stdout)
-				e.SetEscapeHTML(false)
-				e.SetIndent("", " ")
-				return e.Encode(l)
+				return report.EncodeJSON(a.env.Stdout, l)
 			}
 			return l.print(a)
 		},

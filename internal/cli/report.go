@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +32,11 @@ func newReport(a *app) *cobra.Command {
   fatview report *.so --gpu all --json | jq '.files[].coverage'
   fatview report libfoo.so --gpu h100 -o coverage.md`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.paths = args; len(args) == 0 && !a.demo {
+			switch o.paths = args; {
+			case len(args) == 0 && !a.demo:
 				return usageError{errors.New("report: name at least one file")}
+			case len(args) > 0 && a.demo:
+				return usageError{errors.New("--demo opens its own sample: give no path with it")}
 			}
 			switch given := cmd.Flags().Changed("format"); {
 			case asJSON && given && o.format != "json":
@@ -84,7 +88,15 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 	if note != "" {
 		fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(note)+".")
 	}
+	for _, f := range files {
+		for _, x := range f.Findings() {
+			bad = bad || x.Severity == index.Error // part of it could not be read
+		}
+	}
 	if o.out != "" {
+		if same := a.sameFile(o.out, o.paths); same != "" {
+			return usageError{fmt.Errorf("%s is what the report is about: give -o another name", same)}
+		}
 		err = report.Save(o.out, o.format, r, o.force)
 		if errors.Is(err, report.ErrExists) {
 			err = fmt.Errorf("%w; --force overwrites it", err)
@@ -105,6 +117,20 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 		return exitError(ExitError)
 	}
 	return nil
+}
+
+// sameFile returns the input that a path is another name for, or "".
+func (a *app) sameFile(out string, inputs []string) string {
+	to, err := os.Stat(out)
+	if err != nil {
+		return ""
+	}
+	for _, in := range inputs {
+		if st, err := os.Stat(in); err == nil && os.SameFile(st, to) {
+			return in
+		}
+	}
+	return ""
 }
 
 func known(format string) bool {

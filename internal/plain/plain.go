@@ -25,9 +25,9 @@ func Text(s string) string {
 		switch {
 		case r == utf8.RuneError && n <= 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case hostile(r) && r < 0x100:
+		case Hostile(r) && r < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case hostile(r):
+		case Hostile(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteString(s[i : i+n])
@@ -49,7 +49,7 @@ func isPlain(s string) bool {
 func plainRunes(s string) bool {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n <= 1 || hostile(r) {
+		if r == utf8.RuneError && n <= 1 || Hostile(r) {
 			return false
 		}
 		i += n
@@ -57,9 +57,9 @@ func plainRunes(s string) bool {
 	return true
 }
 
-// hostile reports whether a rune can do more than be seen. Category Cf holds
+// Hostile reports whether a rune can do more than be seen. Category Cf holds
 // the bidirectional and zero-width controls.
-func hostile(r rune) bool {
+func Hostile(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == '\u2028' || r == '\u2029' || r == '\u115f' || r == '\u1160' || r == '\u3164'
 }
 
