@@ -39,9 +39,9 @@ type Result struct {
 
 // Line is the answer for one file on one GPU.
 type Line struct {
-	Path    string `json:"path"`
-	GPU     *int   `json:"gpu"` // null for a file without device code
-	OK      bool   `json:"ok"`
+	Path string `json:"path"`
+	GPU  *int   `json:"gpu"` // null for a file without device code
+	OK   bool   `json:"ok"`
 	// Verdict is that of the report, "impossible" for a driver that cannot
 	// drive the GPU, "" for a file without device code.
 	Verdict string `json:"verdict"`
