@@ -181,7 +181,7 @@ func read(ctx context.Context, f *index.File, cov []coverage.FileContainer, want
 // setRuntime gives containers the runtime linked into the file, where no
 // needed library tells and what was read by now names the toolkit.
 func setRuntime(f *index.File, cov []coverage.FileContainer) {
-	if _, ok := coverage.RuntimeOf(f.Needed); ok {
+	if _, ok := coverage.RuntimeOf(f.Needed); ok || f.Relocatable {
 		return
 	}
 	var newest arch.Version

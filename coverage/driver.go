@@ -125,6 +125,17 @@ func decisive(blocks []block) Rule {
 	return blocks[len(blocks)-1].rule
 }
 
+// beyondLast reports whether a CUDA version is newer than any driver that
+// still drives the GPU.
+func beyondLast(c arch.CC, needs arch.Version) bool {
+	last := gpu.LastBranch(c)
+	if last == 0 {
+		return false
+	}
+	b, ok := gpu.BranchFor(last)
+	return ok && b.CUDA.Less(needs)
+}
+
 // Impossible returns a sentence if the driver cannot drive the GPU at all, and
 // "" if it can or is unknown.
 func Impossible(t Target) string {
@@ -132,10 +143,10 @@ func Impossible(t Target) string {
 		return ""
 	}
 	if first, _, ok := gpu.FirstBranch(t.CC); ok && t.Driver.CUDA.Less(first.CUDA) {
-		return "driver " + t.Driver.Version + " does not know compute capability " + t.CC.String() + ": the first that does is R" + itoa(first.Number)
+		return driverName(t.Driver) + " does not know compute capability " + t.CC.String() + ": the first that does is R" + itoa(first.Number)
 	}
 	if last := gpu.LastBranch(t.CC); last != 0 && t.Driver.Branch > last {
-		return "driver " + t.Driver.Version + " no longer supports compute capability " + t.CC.String() + " (" + gpu.FamilyOf(t.CC) + "): the last that does is R" + itoa(last)
+		return driverName(t.Driver) + " no longer supports compute capability " + t.CC.String() + " (" + gpu.FamilyOf(t.CC) + "): the last that does is R" + itoa(last)
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func (s Step) Why(im Image, t Target) string {
 		if im.sass() {
 			return name + " runs on " + cc + unconfirmed(s.Rule)
 		}
-		return name + " (PTX ISA " + im.ISA.String() + ") is compiled for " + cc + " at first use" + unconfirmed(s.Rule)
+		return name + " (PTX ISA " + im.ISA.String() + ") is compiled for " + cc + " at first use" + newer(im) + unconfirmed(s.Rule)
 	case OtherMajor:
 		return name + " is another architecture than " + cc
 	case HigherMinor:
@@ -54,6 +54,10 @@ func (s Step) Why(im Image, t Target) string {
 			whys[i] = b.why
 		}
 		return name + " fits, but " + strings.Join(whys, "; and ")
+	case Unreadable:
+		return name + " is taken, and damaged: it cannot be loaded"
+	case NoDriverLeft:
+		return name + " needs a driver of " + branchName(s.Needs) + " or newer, and the last for " + cc + " is " + lastDriver(t.CC)
 	case HoldsNoKernel:
 		return name + " is taken and holds no kernels"
 	case Switched:
@@ -64,8 +68,16 @@ func (s Step) Why(im Image, t Target) string {
 	return name
 }
 
+// newer says that no driver is known to compile an image's PTX.
+func newer(im Image) string {
+	if _, ok := gpu.PTXFor(im.ISA); ok || !newestISA().ISA.Less(im.ISA) {
+		return ""
+	}
+	return ", by a driver newer than any that fatview knows"
+}
+
 func unconfirmed(r Rule) string {
-	if i := r.Info(); !i.Confirmed && r != RuleChoice {
+	if i := r.Info(); !i.Confirmed {
 		return " (not confirmed)"
 	}
 	return ""
@@ -141,7 +153,7 @@ func (r Result) differs(c Container) string {
 	}
 	for _, s := range r.Steps {
 		im := c.Images[s.Image]
-		if s.Fits && im.ptx() && renamed(im.Arch.CC) > renamed(c.Images[r.Image].Arch.CC) {
+		if s.Fits && im.Kernels != 0 && s.Refusal != NeedsDriver && im.ptx() && renamed(im.Arch.CC) > renamed(c.Images[r.Image].Arch.CC) {
 			return " (NVIDIA's linker would prefer " + im.Name() + "; either way it runs)"
 		}
 	}
@@ -150,41 +162,59 @@ func (r Result) differs(c Container) string {
 
 func relinkReason(r Result, t Target) string {
 	s := "no linked image for " + t.CC.String() + "; the driver may link again from the relocatable PTX (documented, not proven)"
+	if r.Verdict == Driver && r.Rule == RuleRuntime {
+		return s + ", with a driver of " + branchName(r.Needs) + " or newer, which its CUDA runtime asks for (error 35)"
+	}
 	if r.Verdict == Driver {
 		s += ", with a driver of " + branchName(r.Needs) + " or newer"
 	}
 	return s
 }
 
+// named is an architecture as SASS or as PTX.
+type named struct {
+	arch arch.Arch
+	ptx  bool
+}
+
+func (n named) String() string {
+	if n.ptx {
+		return n.arch.PTX()
+	}
+	return n.arch.SASS()
+}
+
 // A refusalTally collects, over one or many containers, the images by name and
 // why each was refused.
 type refusalTally struct {
-	byReason map[Refusal]map[arch.Arch]bool // SASS and PTX apart by reason
-	ptx      bool                           // PTX was among them
-	empty    map[string]bool                // names of images without kernels
-	kinds    map[fatbin.Kind]bool           // kinds that cannot be loaded
+	byReason map[Refusal]map[named]bool
+	ptx      bool                 // PTX was among them
+	empty    map[named]bool       // fitted, and held no kernels
+	unused   map[named]bool       // fitted, and came after an empty one
+	kinds    map[fatbin.Kind]bool // kinds that cannot be loaded
 }
 
 func tally(t *refusalTally, c Container, r Result) *refusalTally {
 	if t == nil {
-		t = &refusalTally{byReason: map[Refusal]map[arch.Arch]bool{}, empty: map[string]bool{}, kinds: map[fatbin.Kind]bool{}}
+		t = &refusalTally{byReason: map[Refusal]map[named]bool{}, empty: map[named]bool{}, unused: map[named]bool{}, kinds: map[fatbin.Kind]bool{}}
 	}
 	for _, s := range r.Steps {
 		im := c.Images[s.Image]
-		if im.ptx() && im.Kernels != 0 {
-			t.ptx = true
-		}
+		n := named{im.Arch, im.ptx()}
+		t.ptx = t.ptx || im.ptx()
 		switch {
 		case s.Fits && im.Kernels == 0:
-			t.empty[im.Name()] = true
-		case s.Fits || im.Kernels == 0 && (im.sass() || im.ptx()):
+			t.empty[n] = true
+		case s.Fits && s.Refusal == Outranked:
+			t.unused[n] = true
+		case s.Fits && s.Refusal != Unreadable || im.Kernels == 0 && (im.sass() || im.ptx()):
 		case s.Refusal == NotLoadable && !im.sass():
 			t.kinds[im.Kind] = true
 		default:
 			if t.byReason[s.Refusal] == nil {
-				t.byReason[s.Refusal] = map[arch.Arch]bool{}
+				t.byReason[s.Refusal] = map[named]bool{}
 			}
-			t.byReason[s.Refusal][im.Arch] = true
+			t.byReason[s.Refusal][n] = true
 		}
 	}
 	return t
@@ -194,34 +224,33 @@ func tally(t *refusalTally, c Container, r Result) *refusalTally {
 func noImage(t *refusalTally, target Target) string {
 	cc := target.CC.String()
 	var parts []string
-	say := func(r Refusal, ptx bool, one, many string) {
-		if names := archNames(t.byReason[r], ptx); len(names) == 1 {
-			parts = append(parts, names[0]+" "+one)
-		} else if len(names) > 1 {
-			parts = append(parts, list(names)+" "+many)
+	say := func(set map[named]bool, one, many string) {
+		if names := nameList(set); len(names) > 0 {
+			parts = append(parts, list(names)+" "+plural(len(names), one, many))
 		}
 	}
-	say(OtherMajor, false, "is another architecture", "are other architectures")
-	say(HigherMinor, false, "is higher", "are higher")
-	for _, a := range sorted(t.byReason[StandsAlone]) {
-		if alone(renamed(a.CC)) {
-			parts = append(parts, a.SASS()+" is "+relation(renamed(a.CC), target.CC)+"and stands alone")
+	say(t.byReason[OtherMajor], "is another architecture", "are other architectures")
+	say(t.byReason[HigherMinor], "is higher", "are higher")
+	for _, n := range sorted(t.byReason[StandsAlone]) {
+		if cc := renamed(n.arch.CC); alone(cc) {
+			parts = append(parts, n.String()+" is "+relation(cc, target.CC)+"and stands alone")
 		} else {
-			parts = append(parts, cc+" stands alone and does not run "+a.SASS())
+			parts = append(parts, target.CC.String()+" stands alone and does not run "+n.String())
 		}
 	}
-	for _, a := range sorted(t.byReason[ExactOnly]) {
-		parts = append(parts, a.SASS()+" runs on "+renamed(a.CC).String()+" only")
+	for _, n := range sorted(t.byReason[ExactOnly]) {
+		parts = append(parts, n.String()+" runs on "+renamed(n.arch.CC).String()+" only")
 	}
-	say(OtherFamily, false, "runs on its own family only", "run on their own families only")
-	say(Switched, false, "is ignored under CUDA_FORCE_PTX_JIT", "are ignored under CUDA_FORCE_PTX_JIT")
-	say(SwitchedPTX, true, "is ignored under CUDA_DISABLE_PTX_JIT", "are ignored under CUDA_DISABLE_PTX_JIT")
-	say(NotLoadable, false, "is relocatable and has to be linked first", "are relocatable and have to be linked first")
-	if names := keys(t.empty); len(names) > 0 {
-		parts = append(parts, list(names)+" "+plural(len(names), "holds", "hold")+" no kernels")
-	}
-	say(HigherPTX, true, "is PTX for higher capabilities", "are PTX for higher capabilities")
-	say(OldPTX, true, "is PTX that runs nowhere today", "are PTX that runs nowhere today")
+	say(t.byReason[OtherFamily], "runs on its own family only", "run on their own families only")
+	say(t.byReason[NoDriverLeft], "needs a newer driver than the last for "+cc+", "+lastDriver(target.CC), "need a newer driver than the last for "+cc+", "+lastDriver(target.CC))
+	say(t.byReason[Unreadable], "is damaged and cannot be loaded", "are damaged and cannot be loaded")
+	say(t.byReason[Switched], "is ignored under CUDA_FORCE_PTX_JIT", "are ignored under CUDA_FORCE_PTX_JIT")
+	say(t.byReason[SwitchedPTX], "is ignored under CUDA_DISABLE_PTX_JIT", "are ignored under CUDA_DISABLE_PTX_JIT")
+	say(t.byReason[NotLoadable], "is relocatable and has to be linked first", "are relocatable and have to be linked first")
+	say(t.empty, "holds no kernels", "hold no kernels")
+	say(t.unused, "fits too and is never chosen", "fit too and are never chosen")
+	say(t.byReason[HigherPTX], "is PTX for higher capabilities", "are PTX for higher capabilities")
+	say(t.byReason[OldPTX], "is PTX that runs nowhere today", "are PTX that runs nowhere today")
 	for _, k := range []fatbin.Kind{fatbin.KindNVVM, fatbin.KindTileIR, fatbin.KindRelocatablePTX, fatbin.KindOldCubin, fatbin.KindMercury, fatbin.KindIndex} {
 		if t.kinds[k] {
 			parts = append(parts, k.Title()+" cannot be loaded by itself")
@@ -232,6 +261,9 @@ func noImage(t *refusalTally, target Target) string {
 	}
 	return "no image for " + cc + ": " + clauses(parts)
 }
+
+// lastDriver names the last driver branch for a capability, "R470".
+func lastDriver(c arch.CC) string { return "R" + itoa(gpu.LastBranch(c)) }
 
 // relation says "higher " or "lower " of an architecture of the same major.
 func relation(a, c arch.CC) string {
@@ -244,36 +276,28 @@ func relation(a, c arch.CC) string {
 	return "lower "
 }
 
-func archNames(set map[arch.Arch]bool, ptx bool) []string {
+func nameList(set map[named]bool) []string {
 	var names []string
-	for _, a := range sorted(set) {
-		if ptx {
-			names = append(names, a.PTX())
-		} else {
-			names = append(names, a.SASS())
-		}
+	for _, n := range sorted(set) {
+		names = append(names, n.String())
 	}
 	return names
 }
 
-func sorted(set map[arch.Arch]bool) []arch.Arch {
-	out := make([]arch.Arch, 0, len(set))
-	for a := range set {
-		out = append(out, a)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Less(out[j]) })
-	return out
-}
-
-func keys(set map[string]bool) []string {
-	out := make([]string, 0, len(set))
-	for k := range set {
-		out = append(out, k)
+// sorted orders by architecture, SASS before PTX.
+func sorted(set map[named]bool) []named {
+	out := make([]named, 0, len(set))
+	for n := range set {
+		out = append(out, n)
 	}
 	sort.Slice(out, func(i, j int) bool {
-		a, _ := arch.Parse(out[i])
-		b, _ := arch.Parse(out[j])
-		return a.Less(b)
+		a, b := out[i], out[j]
+		switch {
+		case a.ptx != b.ptx:
+			return b.ptx
+		default:
+			return a.arch.Less(b.arch)
+		}
 	})
 	return out
 }

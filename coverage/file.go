@@ -1,6 +1,9 @@
 package coverage
 
-import "fatview/arch"
+import (
+	"fatview/arch"
+	"slices"
+)
 
 // A Kernel set of one container: which images hold which kernels. Names do
 // not matter, only their number and where they are.
@@ -33,12 +36,9 @@ type FileResult struct {
 // JudgeFile decides for all containers of a file on one GPU.
 func JudgeFile(containers []FileContainer, t Target) FileResult {
 	f := FileResult{Results: make([]Result, len(containers)), KernelsKnown: true}
-	inputsOnly := true
-	for _, c := range containers {
-		inputsOnly = inputsOnly && c.Input
-	}
+	linked := slices.ContainsFunc(containers, func(c FileContainer) bool { return c.Linked })
 	for i, c := range containers {
-		if c.Input && !inputsOnly {
+		if c.Input && linked {
 			f.Inputs++
 			f.Results[i] = Result{Image: -1}
 			continue
@@ -46,7 +46,7 @@ func JudgeFile(containers []FileContainer, t Target) FileResult {
 		f.AsIfLinked = f.AsIfLinked || c.Input
 		r := Judge(c.Container, t)
 		if c.Linked && (r.Verdict == Missing || r.Verdict == Specialised) {
-			r = relink(r, containers, t)
+			r = relink(r, c.Container, containers, t)
 		}
 		f.Results[i] = r
 		f.count(c, r)
@@ -80,9 +80,9 @@ func (f *FileResult) count(c FileContainer, r Result) {
 // relink turns the result of a linked container that has no code for the GPU
 // into JIT if every relocatable container has PTX that fits: NVIDIA's manual
 // says that the driver may then compile and link again.
-func relink(r Result, containers []FileContainer, t Target) Result {
+func relink(r Result, linked Container, containers []FileContainer, t Target) Result {
 	inputs := 0
-	again := Result{Verdict: JIT, Image: -1, Steps: r.Steps, Relink: true, Rule: RuleRelink}
+	again := Result{Verdict: JIT, Image: -1, Steps: r.Steps, Relink: true, Rule: RuleRelink, Needs: linked.Runtime.CUDA}
 	for _, c := range containers {
 		if !c.Input || allEmptyOrOther(c.Container) {
 			continue
@@ -99,6 +99,9 @@ func relink(r Result, containers []FileContainer, t Target) Result {
 	}
 	if tooOld(t, again.Needs) {
 		again.Verdict = Driver
+		if tooOld(t, linked.Runtime.CUDA) {
+			again.Rule = RuleRuntime
+		}
 	}
 	return again
 }

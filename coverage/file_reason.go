@@ -112,7 +112,7 @@ func (f FileResult) servedReason(containers []FileContainer, t Target) string {
 		if r.Verdict == Native && r.Rule == RuleOrin && !t.Driver.Known() {
 			return s + ", with a driver of R595 (CUDA 13.2) or newer"
 		}
-		if r.Verdict.Served() && r.Rule == RuleUnknownArch {
+		if r.Verdict.Served() && !r.Relink && !r.Rule.Info().Confirmed {
 			return s + " (not confirmed)"
 		}
 	}

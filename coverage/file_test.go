@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"fatview/arch"
 	"strings"
 	"testing"
 )
@@ -91,6 +92,16 @@ func TestDeviceLinked(t *testing.T) {
 	}
 	if f = JudgeFile(file(t, strings.ReplaceAll(lib, "7.8", "8.7")), on(t, "9.0@551.61")); f.Verdict != Driver {
 		t.Errorf("PTX ISA 8.7 with 551: %s, want driver", f.Verdict)
+	}
+	// The linked container's runtime has a floor of its own.
+	old := file(t, lib)
+	old[0].Runtime = Runtime{arch.Version{Major: 13}, "libcudart.so.13"}
+	if f = JudgeFile(old, on(t, "9.0@525.60.13")); f.Verdict != Driver || f.Results[0].Rule != RuleRuntime {
+		t.Errorf("a CUDA 13 library with 525: %s by %s, want driver by the runtime", f.Verdict, f.Results[0].Rule)
+	}
+	// Inputs count nowhere beside a linked container only.
+	if f = JudgeFile(file(t, "sm_80; I:sm_90/r"), on(t, "9.0")); f.Inputs != 0 || f.Containers.Native != 1 {
+		t.Errorf("an input without a device link: %+v, %d inputs", f.Containers, f.Inputs)
 	}
 	// Nothing linked: judged as if it were.
 	f = JudgeFile(file(t, "I:sm_80/r ptx_80; I:sm_80/r ptx_80"), on(t, "8.0"))

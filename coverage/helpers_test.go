@@ -11,7 +11,7 @@ import (
 )
 
 // images reads a container as one writes it down: "sm_80 ptx_90:8.4 sm_90a=0".
-// ":8.4" gives a PTX ISA version (7.0 otherwise), "=0" the number of kernels
+// "/d" marks a damaged one, ":8.4" gives a PTX ISA version (7.0 otherwise), "=0" the number of kernels
 // (1 otherwise, "=?" unknown), "/z" zstd, "/c" concatenated, "/r" relocatable,
 // "/32" 32-bit PTX, "/m" map_f64_to_f32, "/t13" the major toolkit; "lto_90"
 // and "tile_90" are LTO IR and Tile IR.
@@ -56,6 +56,8 @@ func images(t *testing.T, s string) []Image {
 				im.Concatenated = true
 			case "r":
 				im.Relocatable = true
+			case "d":
+				im.Damaged, im.Kernels = true, -1
 			case "32":
 				im.Bits32 = true
 			case "m":

@@ -18,6 +18,7 @@ type Image struct {
 	MapF64       bool         // .target map_f64_to_f32
 	Bytes        int64        // decompressed
 	Kernels      int          // -1 while unknown
+	Damaged      bool         // its bytes make no sense: no driver loads it
 	Toolkit      arch.Version // that wrote the cubin; zero while unknown
 }
 
@@ -79,6 +80,8 @@ const (
 	NeedsDriver           // fits, but not with this driver
 	HoldsNoKernel         // taken, and empty
 	Switched              // SASS ignored because CUDA_FORCE_PTX_JIT is set
+	Unreadable            // taken, and damaged
+	NoDriverLeft          // fits, but needs a driver that has dropped the GPU
 	SwitchedPTX           // PTX ignored because CUDA_DISABLE_PTX_JIT is set
 )
 
@@ -114,6 +117,10 @@ func Judge(c Container, t Target) Result {
 			continue
 		}
 		r.Steps[i].Needs = later(leastCUDA(im, t.CC, f.needs), c.Runtime.CUDA)
+		if beyondLast(t.CC, r.Steps[i].Needs) {
+			r.Steps[i].Fits, r.Steps[i].Refusal, r.Steps[i].Rule = false, NoDriverLeft, RuleGPUDriver
+			continue
+		}
 		if best < 0 || preferred(c.Images, r.Steps, i, best, t) {
 			best = i
 		}
@@ -143,6 +150,9 @@ func Judge(c Container, t Target) Result {
 		r.Verdict, step.Refusal = Driver, NeedsDriver
 		step.blocks = blocking(im, c.Runtime, t)
 		r.Rule = decisive(step.blocks)
+	case im.Damaged:
+		step.Refusal = Unreadable
+		r.Verdict, r.Rule, r.Needs = Missing, RuleUnreadable, arch.Version{}
 	case im.Kernels == 0:
 		step.Refusal = HoldsNoKernel
 		r.Verdict, r.Rule, r.Needs = without(c, t), RuleEmpty, arch.Version{}

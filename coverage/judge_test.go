@@ -253,6 +253,67 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A damaged image takes part in the choice and cannot be loaded; one that is
+// not chosen does no harm.
+func TestDamaged(t *testing.T) {
+	expectVerdict(t, "sm_80/d ptx_75", "8.0", Missing, "sm_80")
+	expectVerdict(t, "sm_80/d ptx_75", "9.0", JIT, "compute_75")
+	r, _ := judged(t, "sm_80/d", "8.0")
+	if e, _ := r.Error(); e.Code != 200 {
+		t.Errorf("a damaged image: error %d, want 200", e.Code)
+	}
+	c := Container{Images: images(t, "sm_80/d ptx_75")}
+	if why := Judge(c, on(t, "8.0")).Reason(c, on(t, "8.0")); !strings.Contains(why, "sm_80 is damaged and cannot be loaded") {
+		t.Error(why)
+	}
+}
+
+// No verdict may ask for a driver that has dropped the GPU (rules 12 and 16).
+func TestNoDriverLeft(t *testing.T) {
+	expectVerdict(t, "ptx_35:7.8", "3.5", Missing, "")
+	expectVerdict(t, "ptx_35:7.4", "3.5", JIT, "compute_35")
+	expectVerdict(t, "ptx_61:9.1", "6.1", Missing, "")
+	expectVerdict(t, "ptx_61:9.0", "6.1", JIT, "compute_61")
+	expectVerdict(t, "sm_37/z", "3.7", Specialised, "")
+	c := Container{Images: images(t, "ptx_35:7.8")}
+	why := Judge(c, on(t, "3.5")).Reason(c, on(t, "3.5"))
+	if !strings.Contains(why, "compute_35 needs a newer driver than the last for 3.5, R470") {
+		t.Error(why)
+	}
+}
+
+// Sentences name PTX as PTX, and are the same every time.
+func TestNamesInReasons(t *testing.T) {
+	for _, c := range [][3]string{
+		{"ptx_90a", "10.0", "compute_90a runs on 9.0 only"},
+		{"ptx_103f sm_80 sm_75", "10.0", "compute_103f is higher"},
+		{"ptx_100f sm_80", "12.0", "compute_100f runs on its own family only"},
+		{"sm_70 sm_80 sm_90=0 ptx_90=0", "9.0", "sm_90 and compute_90 hold no kernels"},
+		{"sm_80=0 ptx_80", "8.0", "sm_80 holds no kernels, and compute_80 fits too and is never chosen"},
+		{"ptx_80:9.9", "9.0", "by a driver newer than any that fatview knows"},
+	} {
+		k := Container{Images: images(t, c[0])}
+		for range 20 {
+			if why := Judge(k, on(t, c[1])).Reason(k, on(t, c[1])); !strings.Contains(why, c[2]) {
+				t.Fatalf("%s on %s: %q lacks %q", c[0], c[1], why, c[2])
+			}
+		}
+	}
+}
+
+// The note on the linker's choice must be true.
+func TestNoteOnTheLinker(t *testing.T) {
+	for _, c := range []struct {
+		imgs, gpu string
+		said      bool
+	}{{"sm_80 ptx_86", "8.6", true}, {"sm_80 ptx_86=0", "8.6", false}, {"sm_80 ptx_86:8.7", "8.6@551.61", false}} {
+		k := Container{Images: images(t, c.imgs)}
+		if why := Judge(k, on(t, c.gpu)).Reason(k, on(t, c.gpu)); strings.Contains(why, "either way") != c.said {
+			t.Errorf("%s on %s: %s", c.imgs, c.gpu, why)
+		}
+	}
+}
+
 // Every rule that can decide about an image or a container is reached.
 func TestEveryRuleIsReached(t *testing.T) {
 	reached := map[Rule]bool{
@@ -266,7 +327,7 @@ func TestEveryRuleIsReached(t *testing.T) {
 	for _, c := range [][2]string{
 		{"sm_80", "8.6"}, {"sm_53", "5.2"}, {"sm_86", "8.7"}, {"sm_100", "10.7"}, {"sm_90a", "9.0"}, {"sm_100f", "10.3"},
 		{"sm_101", "11.0"}, {"lto_90", "9.0"}, {"ptx_80", "9.0"}, {"ptx_80:9.1", "9.0@550"}, {"ptx_80/32", "9.0"},
-		{"sm_80/z", "8.0@535"}, {"sm_80/c", "8.0@580"}, {"sm_80/t13", "8.0@550"}, {"sm_75 sm_80=0", "8.0"}, {"sm_130", "13.1"},
+		{"sm_80/z", "8.0@535"}, {"sm_80/c", "8.0@580"}, {"sm_80/t13", "8.0@550"}, {"sm_75 sm_80=0", "8.0"}, {"sm_130", "13.1"}, {"sm_80/d", "8.0"},
 	} {
 		r, _ := judged(t, c[0], c[1])
 		reached[r.Rule] = true

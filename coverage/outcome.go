@@ -34,6 +34,8 @@ func (r Result) Error() (e CUDAError, ok bool) {
 		switch {
 		case r.Rule == RuleEmpty:
 			code = 98 // the chosen image loads, the kernel is not in it
+		case r.Rule == RuleUnreadable:
+			code = 200
 		case r.switchedOff():
 			code = 223
 		}

@@ -28,6 +28,7 @@ const (
 	RuleLeastDriver       // what "least driver" is made of
 	RuleBranch            // driver branch to CUDA version
 	RuleEmpty             // an image that fits and holds no kernel
+	RuleUnreadable        // a damaged image
 	RuleForceJIT          // CUDA_FORCE_PTX_JIT
 	RuleJITOff            // CUDA_DISABLE_PTX_JIT
 	RuleUnknownArch       // an architecture that the tables do not know
@@ -66,6 +67,7 @@ var ruleInfos = []RuleInfo{
 	{RuleLeastDriver, "least-driver", "the least driver is the highest that any part of the verdict asks for", "the rules above", true, ""},
 	{RuleBranch, "driver-branch", "each driver branch knows CUDA up to one version", "CUDA release notes, driver table", true, "R620 is expected, not seen"},
 	{RuleEmpty, "empty-image", "an image without kernels takes part in the choice and serves none", "read off shipped libraries", true, ""},
+	{RuleUnreadable, "unreadable", "an image whose bytes make no sense is taken and cannot be loaded", "read off damaged files; error 200", false, "how a driver treats each kind of damage was not tried"},
 	{RuleForceJIT, "force-jit", "CUDA_FORCE_PTX_JIT=1 ignores all SASS", "CUDA C++ Programming Guide, environment variables", true, ""},
 	{RuleJITOff, "disable-jit", "CUDA_DISABLE_PTX_JIT=1 ignores all PTX", "CUDA C++ Programming Guide, environment variables; error 223", true, ""},
 	{RuleUnknownArch, "unknown-arch", "an architecture beyond the tables is judged by number alone", "none", false, "newer than this program"},

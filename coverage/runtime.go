@@ -19,8 +19,8 @@ type Runtime struct {
 func RuntimeOf(needed []string) (Runtime, bool) {
 	var best Runtime
 	for _, name := range needed {
-		if major := cudaMajor(name); major > best.CUDA.Major {
-			best = Runtime{arch.Version{Major: major}, name}
+		if v := cudaVersion(name); best.CUDA.Less(v) {
+			best = Runtime{v, name}
 		}
 	}
 	return best, best.CUDA.Major > 0
@@ -29,10 +29,11 @@ func RuntimeOf(needed []string) (Runtime, bool) {
 // stems lists the libraries that are numbered by the toolkit's major.
 var stems = []string{"cudart", "cublaslt", "cublas", "nvrtc", "nvjitlink"}
 
-// cudaMajor reads libcudart.so.12, libcudart-1b2c3d4e.so.11.0 (as wheels carry
-// it), cudart64_110.dll, cublas64_12.dll or nvrtc64_120_0.dll; 0 if the name is
-// of another kind or tells no version.
-func cudaMajor(name string) int {
+// cudaVersion reads libcudart.so.12, libcudart-1b2c3d4e.so.11.0 (as wheels
+// carry it), cudart64_110.dll, cublas64_12.dll, nvrtc64_120_0.dll or
+// nvJitLink_130_0.dll; zero if the name is of another kind or tells no
+// version. From 11 on any driver of the major will do, so the minor is dropped.
+func cudaVersion(name string) arch.Version {
 	s := strings.ToLower(name)
 	s = strings.TrimPrefix(s, "lib")
 	for _, stem := range stems {
@@ -42,20 +43,22 @@ func cudaMajor(name string) int {
 		}
 		if _, version, elf := strings.Cut(rest, ".so."); elf {
 			if rest[0] != '.' && rest[0] != '-' {
-				return 0
+				return arch.Version{}
 			}
-			return plausible(leading(version))
+			major, minor, _ := strings.Cut(version, ".")
+			return plausible(leading(major), leading(minor))
 		}
-		if version, pe := strings.CutPrefix(rest, "64_"); pe && strings.HasSuffix(rest, ".dll") {
+		rest = strings.TrimPrefix(rest, "64")
+		if version, pe := strings.CutPrefix(rest, "_"); pe && strings.HasSuffix(rest, ".dll") {
 			n := leading(version)
-			if n >= 100 { // 110 is 11.0, 120 is 12.0
-				n /= 10
+			if n >= 80 { // 92 is 9.2, 110 is 11.0, 120 is 12.0
+				return plausible(n/10, n%10)
 			}
-			return plausible(n)
+			return plausible(n, 0)
 		}
-		return 0
+		return arch.Version{}
 	}
-	return 0
+	return arch.Version{}
 }
 
 // leading reads the digits at the beginning of s, at most four.
@@ -67,11 +70,14 @@ func leading(s string) int {
 	return n
 }
 
-func plausible(major int) int {
-	if major < 7 || major > 99 {
-		return 0
+func plausible(major, minor int) arch.Version {
+	switch {
+	case major < 7 || major > 99 || minor > 9:
+		return arch.Version{}
+	case major >= 11:
+		minor = 0
 	}
-	return major
+	return arch.Version{Major: major, Minor: minor}
 }
 
 // ToolkitRuntime is the runtime of code that a toolkit built and no needed

@@ -16,6 +16,7 @@ func TestRuntimeOf(t *testing.T) { // rule 14
 		{"libcudart.so.11.0", 11},
 		{"libcudart-1b2c3d4e.so.11.0", 11},
 		{"libcublas.so.13 libcublasLt.so.13", 13},
+		{"nvJitLink_130_0.dll", 13},
 		{"cudart64_12.dll", 12},
 		{"cudart64_110.dll", 11},
 		{"CUDART64_101.DLL", 10},
@@ -30,6 +31,15 @@ func TestRuntimeOf(t *testing.T) { // rule 14
 		got, ok := RuntimeOf(strings.Fields(c.needed))
 		if got.CUDA.Major != c.major || ok != (c.major != 0) {
 			t.Errorf("%s: major %d, want %d", c.needed, got.CUDA.Major, c.major)
+		}
+	}
+}
+
+// Before 11 the minor counts: 10.2 needs the driver of 10.2.
+func TestRuntimeMinor(t *testing.T) {
+	for name, want := range map[string]string{"libcudart.so.10.2": "10.2", "cudart64_101.dll": "10.1", "cudart64_92.dll": "9.2", "libcudart.so.11.0": "11.0", "cudart64_118.dll": "11.0"} {
+		if rt, _ := RuntimeOf([]string{name}); rt.CUDA.String() != want {
+			t.Errorf("%s: %s, want %s", name, rt.CUDA, want)
 		}
 	}
 }

@@ -67,6 +67,9 @@ const (
 	stoEntry = 0x10 // st_other bit of a kernel's symbol
 
 	shtCudaInfo = 0x70000000
+	// Sections of these types take no room in the file, as SHT_NOBITS.
+	shtCudaGlobal      = 0x70000007 // .nv.global
+	shtCudaDebugShared = 0x7000000A // .nv_debug.shared
 
 	maxSections = 1 << 20 // of one cubin; a kernel has three to eight
 )

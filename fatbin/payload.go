@@ -82,14 +82,31 @@ func (d *Decoder) Close() {
 	*d = Decoder{}
 }
 
+// plausible reports whether size bytes can come from stored ones.
+func plausible(stored, size int64, how Compression) bool {
+	switch {
+	case stored < 0 || stored > maxPayload || size < 0 || size > maxPayload:
+		return false
+	case how == CompressionLZ4 && size/maxLZ4Ratio > stored+64:
+		return false
+	}
+	return size <= harmless || size/maxRatio <= stored
+}
+
+// Plausible reports whether the declared size of the image is one that Payload
+// tries to read.
+func (im *Image) Plausible() bool {
+	if c := im.concat; c != nil {
+		return plausible(c.stored, c.bytes, im.Compression)
+	}
+	return plausible(im.StoredBytes, im.Bytes, im.Compression)
+}
+
 // read reads the stored bytes at the image's offset and decompresses them to
 // size bytes.
 func (d *Decoder) read(im *Image, stored, size int64) ([]byte, error) {
 	off, how := im.PayloadOffset, im.Compression
-	if stored < 0 || stored > maxPayload || size < 0 || size > maxPayload {
-		return nil, fmt.Errorf("%w: %d bytes at offset %s", ErrTooLarge, max(stored, size), hex(uint64(off)))
-	}
-	if size > harmless && size/maxRatio > stored || how == CompressionLZ4 && size/maxLZ4Ratio > stored+64 {
+	if !plausible(stored, size, how) {
 		return nil, fmt.Errorf("%w: %d bytes from %d at offset %s", ErrTooLarge, size, stored, hex(uint64(off)))
 	}
 	if how == CompressionUnknown {

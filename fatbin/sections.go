@@ -47,7 +47,8 @@ func (r *cubinReader) readSections() error {
 			typ: le.Uint32(h[4:]), off: le.Uint64(h[24:]), size: le.Uint64(h[32:]),
 			link: le.Uint32(h[40:]), info: le.Uint32(h[44:]), kernel: -1,
 		}
-		if s.typ == uint32(elf.SHT_NOBITS) || s.typ == uint32(elf.SHT_NULL) {
+		switch s.typ {
+		case uint32(elf.SHT_NOBITS), uint32(elf.SHT_NULL), shtCudaGlobal, shtCudaDebugShared: // no bytes in the file
 			continue
 		}
 		if s.off > uint64(len(b)) || s.size > uint64(len(b))-s.off {

@@ -28,14 +28,22 @@ func (b *budget) of(size int64) {
 
 var errBudget = errors.New("the file declares more code than one of its size can hold: not read")
 
-// read reads an image's payload within the file's budget.
+// read reads an image's payload within the file's budget. What is refused is
+// not charged, so that one lying size does not keep the others from being
+// read.
 func (f *File) read(ct *Contents, im *fatbin.Image, dec *fatbin.Decoder, names interner) (label string) {
+	if !im.Plausible() { // its own error says more
+		return ct.read(im, dec, names)
+	}
 	if f.budget.bytes.Add(-im.Bytes) < 0 {
+		f.budget.bytes.Add(im.Bytes)
 		ct.Err = errBudget
 		return ""
 	}
 	label = ct.read(im, dec, names)
-	if f.budget.rows.Add(-int64(len(ct.Kernels)+len(ct.Functions))) < 0 {
+	rows := int64(len(ct.Kernels) + len(ct.Functions))
+	if f.budget.rows.Add(-rows) < 0 {
+		f.budget.rows.Add(rows)
 		*ct = Contents{Err: errBudget}
 	}
 	return label

@@ -1,9 +1,11 @@
 package index
 
 import (
+	"errors"
 	"fatview/arch"
 	"fatview/coverage"
 	"fatview/fatbin"
+	"io"
 )
 
 // Coverage returns the containers as the rules want them, with what is known
@@ -34,6 +36,9 @@ func (f *File) SetRuntime(containers []coverage.FileContainer) {
 func (f *File) Runtime() coverage.Runtime {
 	if rt, ok := coverage.RuntimeOf(f.Needed); ok {
 		return rt
+	}
+	if f.Relocatable {
+		return coverage.Runtime{} // an object has none yet
 	}
 	var newest arch.Version
 	for _, c := range f.Containers {
@@ -68,10 +73,29 @@ func (c *Container) Coverage() coverage.FileContainer {
 		}
 		d.Images[i].Describe(ci)
 	}
-	if d != nil {
+	if d != nil && d.complete(c) {
 		out.Kernels = &d.Set
 	}
 	return out
+}
+
+// complete reports whether the kernels of every image that a driver could load
+// are known: those of a damaged one nobody can, of one that is stored in a way
+// fatview does not read somebody else might.
+func (d *Decoded) complete(c *Container) bool {
+	for i, im := range c.Images {
+		ct := &d.Images[i]
+		if (im.Kind == fatbin.KindCubin || im.Kind == fatbin.KindPTX) && !ct.Known && !ct.damaged() {
+			return false
+		}
+	}
+	return true
+}
+
+// damaged reports whether the payload was read and makes no sense.
+func (ct *Contents) damaged() bool {
+	var bad *fatbin.FormatError
+	return !ct.Known && ct.Err != nil && (errors.As(ct.Err, &bad) || errors.Is(ct.Err, io.ErrUnexpectedEOF) || errors.Is(ct.Err, fatbin.ErrNotCubin))
 }
 
 // Describe adds to a coverage image what its payload says.
@@ -79,6 +103,7 @@ func (ct *Contents) Describe(ci *coverage.Image) {
 	if ct.Known {
 		ci.Kernels = len(ct.Kernels)
 	}
+	ci.Damaged = ct.damaged()
 	ci.Relocatable, ci.Toolkit = ct.Relocatable, ct.Toolkit
 	ci.Bits32 = ci.Bits32 || ct.AddressSize == 32
 	for _, m := range ct.Modifiers {

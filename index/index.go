@@ -164,7 +164,7 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 			f.records[rec.Container] = max(f.records[rec.Container], rec.Version)
 		}
 		for _, p := range o.Findings {
-			f.find(Warning, p.Offset, p.Message)
+			f.find(Error, p.Offset, p.Message)
 		}
 		f.readNamed(ctx)
 		files = append(files, f)
@@ -254,7 +254,7 @@ func (f *File) walk(ctx context.Context, rg elfscan.Range) {
 		return f.add(c, rg)
 	})
 	for _, p := range problems {
-		f.find(Warning, p.Off, rg.Name+": "+p.Msg)
+		f.find(Error, p.Off, rg.Name+": "+p.Msg)
 	}
 }
 
@@ -284,7 +284,7 @@ func (f *File) add(c *fatbin.Container, rg elfscan.Range) bool {
 		return false
 	}
 	for _, p := range c.Problems {
-		f.find(Warning, p.Off, p.Msg)
+		f.find(Error, p.Off, p.Msg)
 	}
 	f.Containers = append(f.Containers, &Container{
 		ID: len(f.Containers), Section: rg.Name, Offset: c.Offset, Size: c.Size,

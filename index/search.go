@@ -15,8 +15,11 @@ import (
 // Containers.
 func (f *File) Search(ctx context.Context) error {
 	found, err := f.Outside(ctx)
+	if err != nil {
+		return err // and it can be tried again
+	}
 	f.Adopt(found)
-	return err
+	return nil
 }
 
 // Found is a container from outside of the named sections.
