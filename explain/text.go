@@ -25,7 +25,7 @@ func Text(w io.Writer, e *Explanation) error {
 	}
 	for _, g := range e.GPUs {
 		if g.Problem != "" {
-			fmt.Fprintf(b, "\n%s (%s): no verdict, %s\n", plain.Text(g.Name), g.CC, plain.Text(g.Problem))
+			fmt.Fprintf(b, "\n%s: no verdict, %s\n", g.Title(), plain.Text(g.Problem))
 		}
 	}
 	for i := range e.Advice {

@@ -72,7 +72,7 @@ func markdownUnserved(b *bufio.Writer, r *Report, f *File, c *Coverage, verdict 
 	if len(names) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n<details><summary>%s: %s %s</summary>\n\n", plain.Markdown(r.GPUs[c.GPU].Title()), counted(len(names), "container"), verdict)
+	fmt.Fprintf(b, "\n<details><summary>%s: %s %s</summary>\n\n", plain.HTML(r.GPUs[c.GPU].Title()), counted(len(names), "container"), verdict)
 	for _, n := range names {
 		fmt.Fprintf(b, "- %s\n", plain.Markdown(n))
 	}

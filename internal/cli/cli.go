@@ -120,6 +120,12 @@ With a terminal it explores; without one it prints the report.`,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE:              a.explore,
+		// Every command takes the shared flags, so that each is checked even
+		// where a command has no use for it.
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			_, err := a.named()
+			return err
+		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()

@@ -66,7 +66,7 @@ are told.`,
 			if err := a.print(func(w io.Writer) error { return write(w, e) }); err != nil {
 				return err
 			}
-			if bad {
+			if bad || unreadable(files) {
 				return exitError(ExitError)
 			}
 			return nil

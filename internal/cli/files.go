@@ -74,6 +74,19 @@ func (a *app) searchAll(ctx context.Context, files []*index.File) (bad bool) {
 	return bad
 }
 
+// unreadable reports whether a part of some file could not be read: the rest
+// is shown, and the exit code says so.
+func unreadable(files []*index.File) bool {
+	for _, f := range files {
+		for _, x := range f.Findings() {
+			if x.Severity == index.Error {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // print writes to standard output through a buffer.
 func (a *app) print(write func(io.Writer) error) error {
 	w := bufio.NewWriter(a.env.Stdout)

@@ -35,7 +35,7 @@ func newList(a *app) *cobra.Command {
 			if err := a.print(func(w io.Writer) error { return write(w, r) }); err != nil {
 				return err
 			}
-			if bad {
+			if bad || unreadable(files) {
 				return exitError(ExitError)
 			}
 			return nil

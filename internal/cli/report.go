@@ -88,10 +88,9 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 	if note != "" {
 		fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(note)+".")
 	}
-	for _, f := range files {
-		for _, x := range f.Findings() {
-			bad = bad || x.Severity == index.Error // part of it could not be read
-		}
+	bad = bad || unreadable(files)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if o.out != "" {
 		if same := a.sameFile(o.out, o.paths); same != "" {
@@ -110,10 +109,13 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 	if err != nil {
 		return err
 	}
+	// One pair that cannot be is part of the answer; nothing but such pairs is a
+	// mistake in the question.
+	impossible := len(r.GPUs) > 0
 	for _, g := range r.GPUs {
-		bad = bad || g.Problem != ""
+		impossible = impossible && g.Problem != ""
 	}
-	if bad {
+	if bad || impossible {
 		return exitError(ExitError)
 	}
 	return nil

@@ -239,10 +239,12 @@ func (c *checker) verdicts(rows [][]string, names []string) {
 		}
 		report := c.run(args...)
 		for i, r := range rows {
+			matched := false
 			for _, cov := range report.Files[0].Coverage {
 				if cov.GPU != i {
 					continue
 				}
+				matched = true
 				what := fmt.Sprintf("%s on %s with CUDA %s: ", filepath.Base(key.file), r[1], key.cuda)
 				c.compare(what+"gpu", report.GPUs[i].CC, r[1])
 				c.compare(what+"verdict", cov.Verdict, r[3])
@@ -253,6 +255,7 @@ func (c *checker) verdicts(rows [][]string, names []string) {
 					c.compare(what+"kernels "+v, cov.Kernels[v], r[10+j])
 				}
 			}
+			c.compare(fmt.Sprintf("%s on %s with CUDA %s is judged", filepath.Base(key.file), r[1], key.cuda), matched, true)
 		}
 	}
 }

@@ -27,6 +27,8 @@ func Text(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case Hostile(r) && r < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, r)
+		case Hostile(r) && r > 0xFFFF:
+			fmt.Fprintf(&b, `\U%08x`, r)
 		case Hostile(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
@@ -64,8 +66,8 @@ func Hostile(r rune) bool {
 }
 
 // Markdown returns s as text that no Markdown reader takes for markup, fit for
-// a table cell. It escapes every ASCII punctuation character, which CommonMark
-// allows anywhere.
+// a table cell. It escapes the punctuation that begins markup and leaves the
+// rest, so that ordinary names stay readable in the source.
 func Markdown(s string) string {
 	s = Text(s)
 	var b strings.Builder
@@ -83,7 +85,7 @@ func Markdown(s string) string {
 		case r == '@':
 			b.WriteString("&#64;") // no mention of a person
 			continue
-		case strings.ContainsRune("\\`*_{}[]()#+-!|~:.", r) && markup(r):
+		case strings.ContainsRune("\\`*_{}[]#!|~$", r):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -91,9 +93,19 @@ func Markdown(s string) string {
 	return b.String()
 }
 
-// markup leaves out the punctuation that means nothing inside a cell or a
-// sentence, so that ordinary names stay readable in the source.
-func markup(r rune) bool { return r != '-' && r != '.' && r != ':' && r != '(' && r != ')' && r != '+' }
+// HTML returns s as text inside of an HTML element that stands in Markdown:
+// every punctuation character that either could take for markup is an entity.
+func HTML(s string) string {
+	var b strings.Builder
+	for _, r := range Text(s) {
+		if r < 0x80 && strings.ContainsRune("&<>\"'`*_[]|\\~@$!#{}", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
 
 // Cut shortens s to at most n runes, with an ellipsis for what is gone.
 func Cut(s string, n int) string {

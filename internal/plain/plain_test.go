@@ -52,3 +52,9 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestHTML(t *testing.T) {
+	if got, want := HTML("a<b>_c_[d](e)&\x1b"), "a&#60;b&#62;&#95;c&#95;&#91;d&#93;(e)&#38;&#92;x1b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
