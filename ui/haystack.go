@@ -118,15 +118,7 @@ func findAll(ctx context.Context, files [][]*cont, query string) []row {
 			}
 		}
 	}
-	slices.SortFunc(hits, func(a, b row) int {
-		switch {
-		case a.before(b):
-			return -1
-		case b.before(a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(hits, compareRows)
 	return hits
 }
 

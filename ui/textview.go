@@ -40,6 +40,10 @@ type textMsg struct {
 }
 
 func newText(title, text string) *textView {
+	const longest = 64 << 20 // more is kept twice and searched while someone waits
+	if len(text) > longest {
+		text, title = text[:longest], title+" (the first 64 MiB)"
+	}
 	t := &textView{title: title, at: -1, marked: -1}
 	t.set(text)
 	return t

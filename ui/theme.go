@@ -26,7 +26,7 @@ func (p paint) s(text string) string {
 // readable on dark and light grounds alike: there is no asking the terminal
 // for its background.
 type theme struct {
-	strong, dim, title, accent, bad, cursor, idle, hit paint
+	strong, dim, title, accent, bad, cursor, hit paint
 
 	native, jit, driver, missing, partial, special paint
 }
@@ -47,7 +47,6 @@ func newTheme(out io.Writer) theme {
 		accent:  newPaint(style("6")),
 		bad:     newPaint(style("1").Bold(true)),
 		cursor:  newPaint(r.NewStyle().Reverse(true)),
-		idle:    newPaint(r.NewStyle().Underline(true)),
 		hit:     newPaint(style("3").Bold(true).Reverse(true)),
 		native:  newPaint(style("2")),
 		jit:     newPaint(style("3")),

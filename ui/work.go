@@ -161,6 +161,13 @@ func (m *model) decode(jobs []decodeJob) tea.Cmd {
 }
 
 func (j decodeJob) run(ctx context.Context, dec *fatbin.Decoder) {
+	// Names are data from strangers, and the recovery of a command does not
+	// reach its workers.
+	defer func() {
+		if p := recover(); p != nil {
+			j.c.names.CompareAndSwap(nil, &[]haystack{}) // searched, nothing found
+		}
+	}()
 	j.f.Decode(ctx, j.c.c, dec)
 	j.c.makeHaystack()
 }
