@@ -2,6 +2,7 @@ package archlist
 
 import (
 	"slices"
+	"strings"
 
 	"fatview/arch"
 	"fatview/coverage"
@@ -185,7 +186,7 @@ func judged(c []coverage.FileContainer, t gpu.Target) GPUAnswer {
 		return g
 	}
 	f := coverage.JudgeFile(c, on)
-	g.Verdict, g.Served, g.Reason = f.Verdict.String(), f.Verdict.Served(), f.Reason(c, on)
+	g.Verdict, g.Served, g.Reason = f.Verdict.String(), f.Verdict.Served(), reason(f.Reason(c, on))
 	if !f.Needs.IsZero() {
 		linux, windows := coverage.LeastDriver(f.Needs)
 		g.MinDriver, g.MinDriverWindows = known(linux), known(windows)
@@ -199,3 +200,6 @@ func known(s string) *string {
 	}
 	return &s
 }
+
+// reason leaves out what only a finished file can be said to be.
+func reason(s string) string { return strings.TrimSuffix(s, "; specialised for other hardware") }

@@ -105,6 +105,9 @@ func LeastDriver(needs arch.Version) (linux, windows string) {
 		return "", ""
 	}
 	linux, windows, _, _ = gpu.MinDriverForCUDA(needs)
+	if needs == (arch.Version{Major: 11}) {
+		windows = "452.39" // what the runtime of 11.x asks for; its own first driver was 451.48
+	}
 	return linux, windows
 }
 
