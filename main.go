@@ -64,7 +64,7 @@ func explore(ctx context.Context, o cli.ExploreOptions) error {
 	return err
 }
 
-// version is the module's version, or the revision it was built from.
+// version is the module's version as the build knows it, with that of Go.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -7,8 +7,6 @@ package check
 
 import (
 	"context"
-	"runtime"
-	"sync"
 
 	"fatview/arch"
 	"fatview/coverage"
@@ -156,26 +154,11 @@ func anyRelinked(res coverage.FileResult) bool {
 
 // read decodes images, with a worker per processor, and notes what was found.
 func read(ctx context.Context, f *index.File, cov []coverage.FileContainer, want [][2]int) {
-	next := make(chan [2]int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(want)) {
-		wg.Go(func() {
-			var dec fatbin.Decoder
-			defer dec.Close()
-			for w := range next {
-				im := f.Containers[w[0]].Images[w[1]]
-				f.Contents(im, &dec).Describe(&cov[w[0]].Images[w[1]])
-			}
-		})
-	}
-	for _, w := range want {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- w
-	}
-	close(next)
-	wg.Wait()
+	index.Each(ctx, len(want), func(i int, dec *fatbin.Decoder) {
+		w := want[i]
+		im := f.Containers[w[0]].Images[w[1]]
+		f.Contents(im, dec).Describe(&cov[w[0]].Images[w[1]])
+	})
 }
 
 // setRuntime gives containers the runtime linked into the file, where no

@@ -16,7 +16,7 @@ var groups = [][]arch.CC{
 // families lists, for suffix f, the capabilities that share features.
 var families = [][]arch.CC{{100, 103, 107}, {110}, {120, 121}}
 
-// orin is where the rule about 8.7 and 8.8 changed: R595, CUDA 13.2.
+// orinCUDA is where the rule about 8.7 and 8.8 changed: R595, CUDA 13.2.
 var orinCUDA = arch.Version{Major: 13, Minor: 2}
 
 // renamed maps the older name of Thor to the present one.
@@ -27,7 +27,7 @@ func renamed(c arch.CC) arch.CC {
 	return c
 }
 
-// Group returns the index of a capability's group and whether it is known.
+// group returns the index of a capability's group and whether it is known.
 func group(c arch.CC) (int, bool) { return groupIn(groups, renamed(c)) }
 
 func groupIn(gs [][]arch.CC, c arch.CC) (int, bool) {

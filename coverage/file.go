@@ -1,8 +1,9 @@
 package coverage
 
 import (
-	"fatview/arch"
 	"slices"
+
+	"fatview/arch"
 )
 
 // A Kernel set of one container: which images hold which kernels. Names do

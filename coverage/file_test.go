@@ -1,9 +1,10 @@
 package coverage
 
 import (
-	"fatview/arch"
 	"strings"
 	"testing"
+
+	"fatview/arch"
 )
 
 // file reads containers with ";" between them; a leading "L:" marks a linked

@@ -135,7 +135,7 @@ func Judge(c Container, t Target) Result {
 		}
 	}
 	if best < 0 {
-		r.Verdict, r.Rule = without(c, t), RulePerContainer
+		r.Verdict, r.Rule = without(c), RulePerContainer
 		return r
 	}
 	step := &r.Steps[best]
@@ -155,7 +155,7 @@ func Judge(c Container, t Target) Result {
 		r.Verdict, r.Rule, r.Needs = Missing, RuleUnreadable, arch.Version{}
 	case im.Kernels == 0:
 		step.Refusal = HoldsNoKernel
-		r.Verdict, r.Rule, r.Needs = without(c, t), RuleEmpty, arch.Version{}
+		r.Verdict, r.Rule, r.Needs = without(c), RuleEmpty, arch.Version{}
 	case im.sass():
 		r.Verdict = Native
 	default:
@@ -234,7 +234,7 @@ func allEmpty(c Container) bool {
 // without is the verdict of a container that has no code for the GPU:
 // specialised if, of its images that hold kernels, every one carries a suffix,
 // or none is PTX and all are of one group; else missing.
-func without(c Container, t Target) Verdict {
+func without(c Container) Verdict {
 	if allEmpty(c) {
 		return Empty
 	}

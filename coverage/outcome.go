@@ -1,17 +1,10 @@
 package coverage
 
-import "fmt"
-
 // A CUDAError is what a program gets from CUDA, by number.
 type CUDAError struct {
 	Code int
 	Name string
 	Text string // as cudaGetErrorString prints it
-}
-
-// String writes "error 209, no kernel image is available …".
-func (e CUDAError) String() string {
-	return fmt.Sprintf("error %d (%s): %s", e.Code, e.Name, e.Text)
 }
 
 var cudaErrors = map[int]CUDAError{

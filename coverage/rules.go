@@ -46,7 +46,7 @@ type RuleInfo struct {
 
 var ruleInfos = []RuleInfo{
 	{RuleGroup, "sass-group", "SASS runs on its own major capability at an equal or higher minor, inside its group", "CUDA C++ Programming Guide, binary compatibility; nvJitLink 12.9 to 13.5 tried", true, ""},
-	{RuleAlone, "sass-alone", "5.3, 6.2 and 7.2 stand alone, both ways", "nvJitLink 12.9 tried; Tegra notes of the compatibility guides", true, ""},
+	{RuleAlone, "sass-alone", "integrated GPUs of 3.2, 5.3, 6.2 and 7.2 stand alone, both ways", "nvJitLink 12.9 tried; Tegra notes of the compatibility guides", true, ""},
 	{RuleOrin, "sass-orin", "8.7 and 8.8 take part in 8.x from driver R595 on", "CUDA 13.2 release notes; nvJitLink 13.1 and 13.2 tried", true, "field reports agree but for one"},
 	{RuleRubin, "sass-rubin", "10.0 and 10.3 SASS on 10.7", "CUDA C++ Programming Guide, binary compatibility; nvJitLink 13.5 tried", false, "NVIDIA's linker takes such a cubin by itself and refuses the same cubin inside a fat binary"},
 	{RuleArchSpecific, "suffix-a", "suffix a: exactly that capability", "nvcc manual, GPU feature list; nvJitLink and ptxas tried", true, ""},

@@ -6,11 +6,11 @@ import (
 	"fatview/arch"
 )
 
-// A Runtime is the CUDA runtime library that a file works with. Whatever its
-// minor version, it asks for the first driver of its major.
+// A Runtime is the CUDA runtime library that a file works with. From CUDA 11 on
+// it asks for the first driver of its major, whatever its minor version.
 type Runtime struct {
-	CUDA arch.Version // major and 0; zero unknown
-	From string       // what tells so: "libcudart.so.12", "its CUDA 13.1 code"
+	CUDA arch.Version // that the driver must know; zero unknown
+	From string       // what tells so: "libcudart.so.12", "the CUDA 13.1 runtime linked into it"
 }
 
 // RuntimeOf finds the runtime among the libraries that a file needs or

@@ -37,6 +37,8 @@ type File struct {
 	Reason  string  `json:"reason"`
 	Least   *string `json:"min_driver"`
 	Windows *string `json:"min_driver_windows"`
+	// Confirmed is false where that driver is expected rather than seen.
+	Confirmed bool `json:"min_driver_confirmed"`
 	// JITKernels and JITBytes are what the driver compiles at first use: at
 	// most all of it, as containers are loaded when they are needed.
 	JITKernels int     `json:"jit_kernels"`
@@ -60,6 +62,7 @@ type Kernel struct {
 	Name      string `json:"name"`      // as in the file
 	Demangled string `json:"demangled"` // with parameters
 	Verdict   string `json:"verdict"`
+	Error     *Error `json:"error"` // what a launch gives; null where it runs or the container's own error comes first
 }
 
 // Error is a CUDA error.
@@ -148,7 +151,7 @@ func matches(f *index.File, part string) map[int][]string {
 
 func newFile(f *index.File, g int, cov []coverage.FileContainer, t coverage.Target, match map[int][]string, only bool, used map[coverage.Rule]bool) File {
 	res := coverage.JudgeFile(cov, t)
-	out := File{Path: f.Path, GPU: g, Verdict: res.Verdict.String(), Reason: res.Reason(cov, t), Groups: []Group{}}
+	out := File{Path: f.Path, GPU: g, Verdict: res.Verdict.String(), Reason: res.Reason(cov, t), Confirmed: coverage.LeastConfirmed(res.Needs), Groups: []Group{}}
 	linux, windows := coverage.LeastDriver(res.Needs)
 	if linux != "" {
 		out.Least = &linux
@@ -260,11 +263,12 @@ func kernelsOf(c *index.Container, r coverage.Result, names []string) []Kernel {
 		}
 	}
 	for _, n := range names {
-		own := v
+		k := Kernel{Name: n, Demangled: fatbin.FullName(n), Verdict: v.String()}
 		if held != nil && !held[n] {
-			own = coverage.Missing
+			e := coverage.MissingKernelError()
+			k.Verdict, k.Error = coverage.Missing.String(), &Error{e.Code, e.Name, e.Text}
 		}
-		out = append(out, Kernel{Name: n, Demangled: fatbin.FullName(n), Verdict: own.String()})
+		out = append(out, k)
 	}
 	missing := coverage.Missing.String()
 	slices.SortStableFunc(out, func(a, b Kernel) int {

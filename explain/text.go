@@ -48,11 +48,7 @@ func textFile(b *bufio.Writer, e *Explanation, f *File) {
 	fmt.Fprintf(b, "%s on %s: %s\n", plain.Text(f.Path), plain.Text(e.GPUs[f.GPU].Title()), f.Verdict)
 	fmt.Fprintf(b, "  %s.\n", plain.Text(f.Reason))
 	if f.Least != nil {
-		windows := ""
-		if f.Windows != nil {
-			windows = ", Windows " + *f.Windows
-		}
-		fmt.Fprintf(b, "  least driver: Linux %s%s\n", *f.Least, windows)
+		fmt.Fprintf(b, "  least driver: %s\n", report.LeastDriver(*f.Least, f.Windows, f.Confirmed))
 	}
 	if f.JITBytes > 0 {
 		fmt.Fprintf(b, "  JIT: up to %s kernels, %s of PTX are compiled at first use. Results are kept in CUDA_CACHE_PATH up to CUDA_CACHE_MAXSIZE (1 GiB unless set), and made anew after a driver update.\n", coverage.Number(f.JITKernels), report.Bytes(f.JITBytes))
@@ -80,7 +76,11 @@ func textGroup(b *bufio.Writer, g *Group) {
 			fmt.Fprintf(b, "    … %d more kernels (--json has all)\n", len(g.Kernels)-mostNames)
 			break
 		}
-		fmt.Fprintf(b, "    kernel %s: %s\n", plain.Text(plain.Cut(k.Demangled, 200)), k.Verdict)
+		says := k.Verdict
+		if k.Error != nil && g.Error == nil {
+			says += fmt.Sprintf(", not in the chosen image: error %d (%s)", k.Error.Code, k.Error.Name)
+		}
+		fmt.Fprintf(b, "    kernel %s: %s\n", plain.Text(plain.Cut(k.Demangled, 200)), says)
 	}
 }
 

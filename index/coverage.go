@@ -2,10 +2,11 @@ package index
 
 import (
 	"errors"
+	"io"
+
 	"fatview/arch"
 	"fatview/coverage"
 	"fatview/fatbin"
-	"io"
 )
 
 // Coverage returns the containers as the rules want them, with what is known

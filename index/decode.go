@@ -183,19 +183,27 @@ func DecodeAll(ctx context.Context, files []*File, p *Progress) {
 		p = &Progress{}
 	}
 	p.Total.Add(int64(len(jobs)))
+	Each(ctx, len(jobs), func(i int, dec *fatbin.Decoder) {
+		jobs[i].f.Decode(ctx, jobs[i].c, dec)
+		p.Done.Add(1)
+	})
+}
+
+// Each calls do for 0 to n-1 in order, with a worker and a decoder for each
+// processor, and returns when all are done or ctx ends.
+func Each(ctx context.Context, n int, do func(i int, dec *fatbin.Decoder)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
 			var dec fatbin.Decoder
 			defer dec.Close()
 			for ctx.Err() == nil {
 				i := next.Add(1) - 1
-				if i >= int64(len(jobs)) {
+				if i >= int64(n) {
 					return
 				}
-				jobs[i].f.Decode(ctx, jobs[i].c, &dec)
-				p.Done.Add(1)
+				do(int(i), &dec)
 			}
 		})
 	}

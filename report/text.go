@@ -174,11 +174,16 @@ func textCoverage(b *bufio.Writer, r *Report, f *File, c *Coverage) {
 
 // Least says the least driver for both systems.
 func (c *Coverage) Least() string {
-	s := "Linux " + *c.MinDriver
-	if c.MinDriverWindows != nil {
-		s += ", Windows " + *c.MinDriverWindows
+	return LeastDriver(*c.MinDriver, c.MinDriverWindows, c.MinDriverConfirmed)
+}
+
+// LeastDriver says a least driver for both systems; windows may be nil.
+func LeastDriver(linux string, windows *string, confirmed bool) string {
+	s := "Linux " + linux
+	if windows != nil {
+		s += ", Windows " + *windows
 	}
-	if !c.MinDriverConfirmed {
+	if !confirmed {
 		s += " (expected, not confirmed)"
 	}
 	return s

@@ -3,13 +3,14 @@ package report
 import (
 	"encoding/json"
 	"errors"
-	"fatview/internal/plain"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"fatview/internal/plain"
 )
 
 // A Format is a way to write a report.

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,23 +138,10 @@ func (m *model) decode(jobs []decodeJob) tea.Cmd {
 	w := m.work
 	w.total += int64(len(jobs))
 	return w.run(func(ctx context.Context) tea.Msg {
-		var next atomic.Int64
-		var wg sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), len(jobs)) {
-			wg.Go(func() {
-				var dec fatbin.Decoder
-				defer dec.Close()
-				for ctx.Err() == nil {
-					i := next.Add(1) - 1
-					if i >= int64(len(jobs)) {
-						return
-					}
-					jobs[i].run(ctx, &dec)
-					w.done.Add(1)
-				}
-			})
-		}
-		wg.Wait()
+		index.Each(ctx, len(jobs), func(i int, dec *fatbin.Decoder) {
+			jobs[i].run(ctx, dec)
+			w.done.Add(1)
+		})
 		return decodedMsg{}
 	})
 }
