@@ -20,8 +20,9 @@ const (
 	maxMembers   = 1 << 20
 )
 
-// scanAR reads the members of an archive. Nested archives are not opened.
-func scanAR(v view) (*File, error) {
+// scanAR reads the members of an archive. Nested archives are not opened, and
+// neither are the files that a thin archive names in place of members.
+func scanAR(v view, thin bool) (*File, error) {
 	f := &File{Format: FormatAR}
 	find := func(off int64, format string, args ...any) {
 		if len(f.Findings) < maxFindings {
@@ -39,6 +40,11 @@ func scanAR(v view) (*File, error) {
 		if err != nil {
 			find(pos, "%v; what follows is not read", err)
 			break
+		}
+		if thin && !arIsTable(m.name) {
+			f.Thin = append(f.Thin, thinMember(m, long))
+			pos = m.off
+			continue
 		}
 		next, declared := m.off+m.size, m.size
 		if next > v.size {
@@ -68,7 +74,36 @@ func scanAR(v view) (*File, error) {
 			break
 		}
 	}
+	if thin {
+		f.Findings = append([]Finding{{0, "thin archive: its members are files of their own, look into those"}}, f.Findings...)
+	}
 	return f, nil
+}
+
+// maxThinName bounds the path that stands for a member of a thin archive.
+const maxThinName = 4096
+
+// thinMember reads what stands in a thin archive in place of a member. GNU ar
+// keeps all names in the "//" member, and writes "/123:456" for one that stands
+// in another archive: a name, and where in that archive the header is.
+func thinMember(m arMember, long strtab) ThinMember {
+	t := ThinMember{Name: strings.TrimSuffix(m.name, "/"), Size: m.size}
+	ref, ok := strings.CutPrefix(m.name, "/")
+	if !ok {
+		return t
+	}
+	ref, origin, nested := strings.Cut(ref, ":")
+	n, err := strconv.ParseUint(ref, 10, 32)
+	if err != nil || n >= uint64(len(long)) {
+		return t
+	}
+	name, _, _ := strings.Cut(string(long[n:min(n+maxThinName, uint64(len(long)))]), "\n")
+	name, _, _ = strings.Cut(name, "\x00")
+	t.Name = strings.TrimSuffix(name, "/")
+	if off, err := strconv.ParseInt(origin, 10, 64); nested && err == nil && off > 0 {
+		t.Offset = off
+	}
+	return t
 }
 
 type arMember struct {

@@ -58,6 +58,7 @@ func (o *Object) coffSections(v view, h *coffHeader) []coffSection {
 			relocsNum: uint64(le.Uint16(b[32:])),
 		}
 		s.name = coffName(b, names)
+		s.host = s.flags&(scnCode|scnExecute) != 0
 		s.addr = uint64(le.Uint32(b[12:]))
 		s.size, s.off = uint64(le.Uint32(b[16:])), uint64(le.Uint32(b[20:]))
 		out = append(out, s)

@@ -21,8 +21,10 @@ const (
 	bigHeaderSize   = 56
 	bigSymbolSize   = 20
 
+	scnCode          = 0x00000020 // IMAGE_SCN_CNT_CODE
 	scnUninitialized = 0x00000080 // IMAGE_SCN_CNT_UNINITIALIZED_DATA
 	scnRelocOverflow = 0x01000000 // IMAGE_SCN_LNK_NRELOC_OVFL
+	scnExecute       = 0x20000000 // IMAGE_SCN_MEM_EXECUTE
 )
 
 var bigObjClass = []byte{0xC7, 0xA1, 0xBA, 0xD1, 0xEE, 0xBA, 0xA9, 0x4B, 0xAF, 0x20, 0xFA, 0xF6, 0x6A, 0xA4, 0xDC, 0xB8}

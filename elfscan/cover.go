@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A section is a piece of an object that has bytes in the file. Offsets are
@@ -13,6 +14,7 @@ type section struct {
 	addr uint64
 	off  uint64
 	size uint64 // as declared
+	host bool   // see Range.Host
 }
 
 // setRanges turns sections into ranges that cover the object once. Sections
@@ -25,7 +27,7 @@ func (o *Object) setRanges(v view, sections []section) {
 	})
 	var named, others []Range
 	for _, s := range sections {
-		r := Range{Name: s.name, Kind: kindOf(s.name), Offset: int64(min(s.off, uint64(v.size))), Size: v.clip(s.off, s.size), Addr: s.addr}
+		r := Range{Name: s.name, Kind: kindOf(s.name), Offset: int64(min(s.off, uint64(v.size))), Size: v.clip(s.off, s.size), Addr: s.addr, Host: s.host || hostName(s.name)}
 		if uint64(r.Size) < s.size {
 			o.find(v.base+r.Offset, fmt.Sprintf("section %q is cut: %s of %s bytes are in the file", s.name, hex(r.Size), hexU(s.size)))
 		}
@@ -59,6 +61,16 @@ func (o *Object) setRanges(v view, sections []section) {
 	for i := range o.Ranges {
 		o.Ranges[i].Offset += v.base
 	}
+}
+
+// hostName tells sections that compilers make for the host by name, where no
+// flag or type does: for unwinding, debuggers and the loader.
+func hostName(name string) bool {
+	switch name {
+	case ".eh_frame", ".eh_frame_hdr", ".gcc_except_table", ".pdata", ".xdata", ".reloc":
+		return true
+	}
+	return strings.HasPrefix(name, ".debug_")
 }
 
 func sortRanges(rs []Range) {

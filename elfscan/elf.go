@@ -42,8 +42,13 @@ func scanELF(v view, head []byte) (*Object, error) {
 		}
 	}
 	f.obj.setRanges(v, sections)
-	f.obj.setRecords(v, f.readRecords())
-	f.obj.Needed = f.needed()
+	dyn := f.dynamic()
+	if !f.named() {
+		f.obj.setRecords(v, f.loadedRecords(dyn))
+	} else {
+		f.obj.setRecords(v, f.readRecords())
+	}
+	f.obj.Needed, f.obj.Soname = f.needed(dyn)
 	return f.obj, nil
 }
 
@@ -79,19 +84,18 @@ func elfHeader(v view, head []byte) (*elfFile, error) {
 	return f, nil
 }
 
-// readSections reads the section headers and names. The file is looked at as
-// a whole when there are none.
+// readSections reads the section headers and names. Where there are none, the
+// file is one range, and the segments tell of records.
 func (f *elfFile) readSections(head []byte) {
 	off := f.word(head[f.shoff:])
 	entry := int(f.order.Uint16(head[f.shentsize:]))
 	count := uint64(f.order.Uint16(head[f.shnum:]))
 	names := uint64(f.order.Uint16(head[f.shstrndx:]))
 	if off == 0 {
-		f.obj.find(-1, "no section table: sections have no names and registration records cannot be found")
-		return
+		return // stripped of it; loadedRecords says what that hides
 	}
 	if entry < f.shdr || !f.has(off, uint64(entry)) {
-		f.obj.find(-1, fmt.Sprintf("section table at %s is not in the file: sections have no names and registration records cannot be found", hexU(off)))
+		f.obj.find(-1, fmt.Sprintf("section table at %s is not in the file: sections have no names", hexU(off)))
 		return
 	}
 	// Counts that do not fit 16 bits are in the first section header.
@@ -120,6 +124,7 @@ func (f *elfFile) readSections(head []byte) {
 			info:  f.order.Uint32(b[f.shInfo:]),
 		}
 		s.addr, s.off, s.size = f.word(b[f.shAddr:]), f.word(b[f.shOff:]), f.word(b[f.shSize:])
+		s.host = s.flags&elf.SHF_EXECINSTR != 0 || elfTable(s.typ)
 		f.sections = append(f.sections, s)
 		if s.typ == elf.SHT_SYMTAB_SHNDX && len(f.extended) < 4 {
 			f.extended = append(f.extended, s)
@@ -130,13 +135,34 @@ func (f *elfFile) readSections(head []byte) {
 		f.obj.find(f.base+int64(off), fmt.Sprintf("section table is cut: %d of %d entries are in the file", n, count))
 	}
 	if names >= uint64(len(f.sections)) || !f.sections[names].loaded() {
-		f.obj.find(-1, "section names are missing: registration records cannot be found")
+		f.obj.find(-1, "section names are missing: device code is told from the rest by searching for it")
 		return
 	}
 	table := f.strtab(f.sections[names].off, f.sections[names].size)
 	for i := range f.sections {
 		f.sections[i].name = table.name(uint64(nameOff[i]))
 	}
+}
+
+// elfTable tells the types of sections that are made for linkers and loaders.
+func elfTable(t elf.SectionType) bool {
+	switch t {
+	case elf.SHT_SYMTAB, elf.SHT_DYNSYM, elf.SHT_STRTAB, elf.SHT_RELA, elf.SHT_REL, elf.SHT_HASH, elf.SHT_GNU_HASH,
+		elf.SHT_DYNAMIC, elf.SHT_GNU_VERSYM, elf.SHT_GNU_VERDEF, elf.SHT_GNU_VERNEED, elf.SHT_SYMTAB_SHNDX, elf.SHT_GROUP:
+		return true
+	}
+	return false
+}
+
+// named tells whether any section has a name, without which those of device
+// code and of registration records cannot be told.
+func (f *elfFile) named() bool {
+	for i := range f.sections {
+		if f.sections[i].name != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *elfFile) readSegments(head []byte) {
@@ -147,7 +173,10 @@ func (f *elfFile) readSegments(head []byte) {
 		return
 	}
 	n := f.each(off, count, entry, func(_ uint64, b []byte) bool {
-		s := elfSegment{elf.ProgType(f.order.Uint32(b)), f.word(b[f.pOffset:]), f.word(b[f.pVaddr:]), f.word(b[f.pFilesz:])}
+		s := elfSegment{
+			elf.ProgType(f.order.Uint32(b)), elf.ProgFlag(f.order.Uint32(b[f.pFlags:])),
+			f.word(b[f.pOffset:]), f.word(b[f.pVaddr:]), f.word(b[f.pFilesz:]),
+		}
 		if s.typ == elf.PT_LOAD || s.typ == elf.PT_DYNAMIC {
 			f.segments = append(f.segments, s)
 		}
@@ -167,43 +196,4 @@ func (f *elfFile) offset(vaddr uint64) (uint64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// maxNeeded bounds what a hostile dynamic table can ask for.
-const maxNeeded = 4096
-
-// needed lists the shared libraries that the dynamic table names.
-func (f *elfFile) needed() []string {
-	var table uint64
-	var names []uint64
-	for _, s := range f.segments {
-		if s.typ != elf.PT_DYNAMIC {
-			continue
-		}
-		f.each(s.off, s.bytes/uint64(f.dyn), f.dyn, func(_ uint64, b []byte) bool {
-			tag, val := elf.DynTag(f.word(b)), f.word(b[f.ptr:])
-			switch tag {
-			case elf.DT_NEEDED:
-				names = append(names, val)
-			case elf.DT_STRTAB:
-				table = val
-			}
-			return tag != elf.DT_NULL && len(names) < maxNeeded
-		})
-		break
-	}
-	base, ok := f.offset(table)
-	if !ok {
-		return nil
-	}
-	var out []string
-	for _, n := range names {
-		// Names share their table with all symbols; only these few are read.
-		if n < uint64(f.size) {
-			if s := f.cstring(base + n); s != "" {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
 }

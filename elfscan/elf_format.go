@@ -14,7 +14,7 @@ type elfLayout struct {
 	header, prog, shdr, symbol, rela, rel, dyn     int // sizes of the structures
 	phoff, shoff, phentsize, phnum                 int // in the file header
 	shentsize, shnum, shstrndx                     int
-	pOffset, pVaddr, pFilesz                       int // in a program header
+	pOffset, pVaddr, pFilesz, pFlags               int // in a program header
 	shFlags, shAddr, shOff, shSize, shLink, shInfo int // in a section header
 	stValue, stShndx                               int // in a symbol
 	symShift                                       uint
@@ -24,14 +24,14 @@ var (
 	elf64 = elfLayout{
 		ptr: 8, header: 64, prog: 56, shdr: 64, symbol: 24, rela: 24, rel: 16, dyn: 16,
 		phoff: 32, shoff: 40, phentsize: 54, phnum: 56, shentsize: 58, shnum: 60, shstrndx: 62,
-		pOffset: 8, pVaddr: 16, pFilesz: 32,
+		pOffset: 8, pVaddr: 16, pFilesz: 32, pFlags: 4,
 		shFlags: 8, shAddr: 16, shOff: 24, shSize: 32, shLink: 40, shInfo: 44,
 		stValue: 8, stShndx: 6, symShift: 32,
 	}
 	elf32 = elfLayout{
 		ptr: 4, header: 52, prog: 32, shdr: 40, symbol: 16, rela: 12, rel: 8, dyn: 8,
 		phoff: 28, shoff: 32, phentsize: 42, phnum: 44, shentsize: 46, shnum: 48, shstrndx: 50,
-		pOffset: 4, pVaddr: 8, pFilesz: 16,
+		pOffset: 4, pVaddr: 8, pFilesz: 16, pFlags: 24,
 		shFlags: 8, shAddr: 12, shOff: 16, shSize: 20, shLink: 24, shInfo: 28,
 		stValue: 4, stShndx: 14, symShift: 8,
 	}
@@ -51,6 +51,7 @@ func (s *elfSection) loaded() bool {
 
 type elfSegment struct {
 	typ               elf.ProgType
+	flags             elf.ProgFlag
 	off, vaddr, bytes uint64
 }
 

@@ -27,6 +27,11 @@ func (f *elfFile) readRecords() []pending {
 			all, places = append(all, p), append(places, at)
 		}
 	}
+	return f.resolve(all, places)
+}
+
+// resolve finds what records point to.
+func (f *elfFile) resolve(all []pending, places []place) []pending {
 	if len(all) == 0 {
 		return nil
 	}

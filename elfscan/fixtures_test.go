@@ -127,7 +127,7 @@ func TestOtherRanges(t *testing.T) {
 		t.Error("embedded.so: .rodata is not among the ranges")
 	}
 	dll := mustScan(t, fixture(t, "pe.dll")).Objects[0]
-	if got := (Range{".nv_fatb", KindFatbin, 0x2200, 0x14168, 0x21b056000}); dll.Ranges[0] != got {
+	if got := (Range{Name: ".nv_fatb", Kind: KindFatbin, Offset: 0x2200, Size: 0x14168, Addr: 0x21b056000}); dll.Ranges[0] != got {
 		t.Errorf("pe.dll: %+v", dll.Ranges[0])
 	}
 }

@@ -31,6 +31,14 @@ func FuzzScan(f *testing.F) {
 		f.Add(build(fatbintest.ArMember{Name: "a_name_of_many_letters.obj", Data: object}, fatbintest.ArMember{Name: "x", Data: object}))
 	}
 	f.Add([]byte("// c\n.version 8.0\n.target sm_80\n"))
+	f.Add(fatbintest.ArThinMembers(fatbintest.ThinMember{Name: "a.o", Size: 1}, fatbintest.ThinMember{Name: "b/c.a", Offset: 170, Size: 9}))
+	for _, name := range []string{"ptx80.so", "rdc-linked.so"} {
+		f.Add(sstrip(fixture(f, name)))
+	}
+	for _, e := range []fatbintest.ELF{{}, {REL: true}, {Bits: 32, Soname: "a", NoRelocs: true}, {BigEndian: true}} {
+		e.NoTable = true
+		f.Add(synthetic(e).Bytes())
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := scanBytes(data)
 		again, err2 := scanBytes(data)
@@ -63,6 +71,43 @@ func FuzzSearch(f *testing.F) {
 		cancel()
 		if Search(ctx, bytes.NewReader(data), ranges, pattern, a, func(int64) int64 { return 0 }) == nil {
 			t.Fatal("cancelled search gave no error")
+		}
+	})
+}
+
+// FuzzPatterns: several patterns together are found where each is found alone.
+func FuzzPatterns(f *testing.F) {
+	f.Add(bytes.Repeat([]byte("ab\x1f\x8b\x08.version\x7fELF"), 9), []byte("ab"), []byte("\x1f\x8b\x08"), []byte(".version"), uint8(7))
+	f.Add(bytes.Repeat([]byte("a"), 100), []byte("a"), []byte("aa"), []byte("aaaa"), uint8(50))
+	f.Fuzz(func(t *testing.T, data, a, b, c []byte, split uint8) {
+		list := []Pattern{{Bytes: a}, {Bytes: b, Data: true}, {Bytes: c, Align: 2}}
+		p, err := NewPatterns(list...)
+		if err != nil {
+			return
+		}
+		at := min(int64(split), int64(len(data)))
+		ranges := []Range{{Size: at, Host: true}, {Offset: at, Size: int64(len(data)) - at}}
+		got := make([][]int64, len(list))
+		last := int64(-1)
+		err = p.Search(context.Background(), bytes.NewReader(data), ranges, func(pattern, rng int, off int64) int64 {
+			if r := ranges[rng]; off < last || off < r.Offset || off >= r.Offset+r.Size {
+				t.Fatalf("%d in range %d after %d", off, rng, last)
+			}
+			last = off
+			got[pattern] = append(got[pattern], off)
+			return 0
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range list {
+			where := ranges
+			if n.Data {
+				where = ranges[1:]
+			}
+			if want := naive(data, where, n.Bytes, max(1, n.Align), 0); !slices.Equal(got[i], want) {
+				t.Fatalf("pattern %d: got %v, want %v", i, got[i], want)
+			}
 		}
 	})
 }

@@ -70,6 +70,7 @@ type Range struct {
 	Offset int64  // in the reader that Scan was given, also for archive members
 	Size   int64  // bytes that are in the file, which may be less than declared
 	Addr   uint64 // virtual address of the first byte; 0 where there is none
+	Host   bool   // machine code, names, relocations and the like: no data of the program
 }
 
 // A Record is a registration record: the CUDA runtime loads the container it
@@ -100,9 +101,12 @@ type Object struct {
 	// Ranges has the sections for device code first, in file order, and then
 	// all other bytes in file order. Every byte of the object is in one range
 	// and no more.
-	Ranges   []Range
-	Records  []Record
-	Needed   []string // shared libraries or DLLs it asks for, delay-loaded ones too
+	Ranges  []Range
+	Records []Record
+	Needed  []string // shared libraries or DLLs it asks for, delay-loaded ones too
+	// Soname is the name by which others ask for it, raw, at most 256 bytes: DT_SONAME of an
+	// ELF file, the name in the export directory of a PE image, "" if neither.
+	Soname   string
 	Findings []Finding
 }
 
@@ -112,7 +116,19 @@ type File struct {
 	Format   Format // FormatAR for an archive, else that of the object
 	Objects  []Object
 	Skipped  int // archive members that are no object: import stubs, bitcode, text
+	Thin     []ThinMember
 	Findings []Finding
+}
+
+// A ThinMember is a member of a thin archive, which is a file of its own.
+type ThinMember struct {
+	// Name is its path as stored, relative to the folder of the archive unless
+	// it is absolute, raw, at most 4096 bytes.
+	Name string
+	// Offset is 0, or that of the member's header in Name where that is an
+	// archive itself, whose member stands here.
+	Offset int64
+	Size   int64 // of the member, as the archive remembers it
 }
 
 const (

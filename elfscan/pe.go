@@ -55,7 +55,7 @@ func scanPE(v view, head []byte) (*Object, error) {
 	}
 	o.setRanges(v, list)
 	o.setRecords(v, f.readRecords())
-	o.Needed = f.needed()
+	o.Needed, o.Soname = f.needed(), f.exportName()
 	return o, nil
 }
 
@@ -160,6 +160,24 @@ func (f *peFile) needed() []string {
 		return true
 	})
 	return out
+}
+
+// exportName reads the name that the linker gave the image, at 12 in
+// IMAGE_EXPORT_DIRECTORY.
+func (f *peFile) exportName() string {
+	if len(f.dirs) < (pe.IMAGE_DIRECTORY_ENTRY_EXPORT+1)*8 {
+		return ""
+	}
+	var b [16]byte
+	off, ok := f.offset(uint64(le.Uint32(f.dirs[pe.IMAGE_DIRECTORY_ENTRY_EXPORT*8:])))
+	if !ok || le.Uint32(f.dirs[pe.IMAGE_DIRECTORY_ENTRY_EXPORT*8:]) == 0 || !f.full(b[:], off) {
+		return ""
+	}
+	name := uint64(le.Uint32(b[12:]))
+	if off, ok = f.offset(name); !ok || name == 0 {
+		return ""
+	}
+	return f.cstring(off)
 }
 
 func (f *peFile) directory(n, entry int, visit func(b []byte) bool) {

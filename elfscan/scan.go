@@ -31,9 +31,9 @@ func scan(v view) (*File, error) {
 	head := v.bytes(0, sniffSize)
 	switch {
 	case bytes.HasPrefix(head, []byte(arMagic)):
-		return scanAR(v)
+		return scanAR(v, false)
 	case bytes.HasPrefix(head, []byte(arThinMagic)):
-		return &File{Format: FormatAR, Findings: []Finding{{0, "thin archive: its members are files of their own, look into those"}}}, nil
+		return scanAR(v, true)
 	}
 	o, err := scanObject(v, head)
 	if err != nil {

@@ -1,20 +1,15 @@
 package elfscan
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 )
-
-// searchBuffer is what fits a second-level cache: the bytes are still there
-// when they are searched.
-const searchBuffer = 256 << 10
-
-var searchBuffers = sync.Pool{New: func() any { return new([searchBuffer]byte) }}
 
 // Search calls visit with the offset of each occurrence of pattern inside a
 // range, in the order of the ranges and of the offsets. Only occurrences at a
@@ -26,141 +21,258 @@ var searchBuffers = sync.Pool{New: func() any { return new([searchBuffer]byte) }
 // Memory is bounded whatever the ranges. It ends early with the error of ctx,
 // or of the reader; a file that ends inside a range gives io.ErrUnexpectedEOF.
 func Search(ctx context.Context, r io.ReaderAt, ranges []Range, pattern []byte, align int64, visit func(off int64) (skipTo int64)) error {
-	if len(pattern) == 0 || len(pattern) > searchBuffer/2 {
-		return errors.New("search pattern is empty or too long")
+	p, err := NewPatterns(Pattern{Bytes: pattern, Align: align})
+	if err != nil {
+		return err
 	}
-	buf := searchBuffers.Get().(*[searchBuffer]byte)
-	defer searchBuffers.Put(buf)
-	s := searcher{ctx: ctx, r: r, buf: buf[:], pattern: pattern, rare: rarest(pattern), align: max(1, align)}
+	return p.Search(ctx, r, ranges, func(_, _ int, off int64) int64 { return visit(off) })
+}
+
+// Search is the function of the same name for several patterns in one reading.
+// visit is told which pattern was found and in which range, both by index;
+// where two begin at the same byte, the one that was named first is told
+// first. What visit skips is skipped for all of them.
+//
+// r is read by several goroutines at once, as io.ReaderAt allows; visit is
+// called by the caller's, and none is left when Search returns.
+func (p *Patterns) Search(ctx context.Context, r io.ReaderAt, ranges []Range, visit func(pattern, rng int, off int64) (skipTo int64)) error {
+	s := &searcher{ctx: ctx, r: r, patterns: p, ranges: ranges}
 	for _, rg := range ranges {
 		if rg.Offset < 0 || rg.Size < 0 || rg.Offset+rg.Size < 0 {
 			return &FormatError{rg.Offset, "range is not in a file", rg.Size}
 		}
-		s.limit = max(s.limit, rg.Offset+rg.Size)
 	}
-	for _, rg := range ranges {
-		if err := s.search(rg.Offset, rg.Offset+rg.Size, visit); err != nil {
-			return err
-		}
+	if len(ranges) > 0 {
+		s.pos = ranges[0].Offset
 	}
-	return ctx.Err()
+	defer s.drain()
+	return s.run(visit)
 }
 
+// searchBuffer is what fits a second-level cache: the bytes are still there
+// when they are searched.
+const searchBuffer = 256 << 10
+
+// longJob is how many bytes a job covers that runs beside others: with shorter
+// ones, handing them out costs as much as they do.
+const longJob = 1 << 20
+
+// maxGap is how many bytes between two ranges are read for nothing to spare a
+// read: objects may have thousands of tiny sections.
+const maxGap = 16 << 10
+
+// A stretch is the part of a range that one job looks at: occurrences that
+// begin from from on and before cut. The bytes up to end are needed for that.
+type stretch struct {
+	rng            int
+	from, cut, end int64
+}
+
+// A job reads some bytes of the file once and finds what begins in them.
+type job struct {
+	buf       [searchBuffer]byte
+	stretches []stretch
+	hits      []hit
+	err       error         // stopped the job after its hits
+	done      chan struct{} // of one that runs beside others
+}
+
+type hit struct {
+	rng, pattern int
+	off          int64
+}
+
+var jobs = sync.Pool{New: func() any { return new(job) }}
+
+// A searcher plans jobs ahead and takes in their results in order. While
+// occurrences are rare, jobs run beside each other, and what one skips is read
+// for nothing at most as far as they go; after a long skip it begins with one
+// again.
 type searcher struct {
-	ctx     context.Context
-	r       io.ReaderAt
-	pattern []byte
-	rare    int // index in pattern of the byte to look for first
-	align   int64
-	limit   int64 // end of the last range
-	buf     []byte
-	at      int64 // offset of buf[0]
-	have    int   // bytes of buf that are filled
+	ctx      context.Context
+	r        io.ReaderAt
+	patterns *Patterns
+	ranges   []Range
+	rng      int   // where the next job begins
+	pos      int64 // in the file
+	running  []*job
 }
 
-func (s *searcher) search(pos, end int64, visit func(int64) int64) error {
-	m := int64(len(s.pattern))
-	for end-pos >= m {
-		w, err := s.window(pos, end)
-		if err != nil {
-			return err
-		}
-		// Until the end of the window, positions are relative to it.
-		for i := int64(0); ; {
-			n := int64(-1)
-			if i <= int64(len(w)) {
-				n = int64(s.index(w[i:]))
+func (s *searcher) run(visit func(pattern, rng int, off int64) int64) error {
+	most := min(runtime.GOMAXPROCS(0)+1, 8)
+	depth := 1
+	skipped, to := -1, int64(0) // the range in which visit skipped last, and how far
+	for {
+		for len(s.running) < depth {
+			size := int64(searchBuffer)
+			if depth > 1 {
+				size = longJob
 			}
-			if n < 0 {
-				// An occurrence may straddle the end of the window. A visit
-				// may have skipped further than that.
-				pos += max(i, int64(len(w))-m+1)
+			j := s.plan(size)
+			if j == nil {
 				break
 			}
-			i += n
-			off := pos + i
-			i++
-			if off%s.align != 0 {
+			s.start(j, depth > 1)
+		}
+		if len(s.running) == 0 {
+			return s.ctx.Err()
+		}
+		j := s.running[0]
+		if j.done != nil {
+			<-j.done
+		}
+		for _, h := range j.hits {
+			if h.rng == skipped && h.off < to {
 				continue
 			}
-			if to := visit(off); to > off {
-				if to >= end {
-					return s.ctx.Err()
-				}
-				i = to - pos
+			if t := visit(h.pattern, h.rng, h.off); t > h.off {
+				skipped, to = h.rng, t
 			}
 			if err := s.ctx.Err(); err != nil {
 				return err
 			}
 		}
+		if j.err != nil {
+			return j.err
+		}
+		depth = min(depth*2, most)
+		if last := j.stretches[len(j.stretches)-1]; skipped == last.rng && to > last.end {
+			s.skip(skipped, to)
+			if to-last.end > longJob {
+				depth = 1
+			}
+		}
+		s.running = s.running[1:]
+		j.release()
 	}
-	return nil
 }
 
-// window returns bytes from pos on, at least as many as the pattern has.
-// Objects may have thousands of tiny sections, so short ranges are served from
-// one read that goes beyond them.
-func (s *searcher) window(pos, end int64) ([]byte, error) {
-	need := min(end-pos, max(4096, int64(len(s.pattern))))
-	if pos < s.at || pos+need > s.at+int64(s.have) {
-		if err := s.ctx.Err(); err != nil {
-			return nil, err
+// skip moves the beginning of the next job in a range forwards.
+func (s *searcher) skip(rng int, to int64) {
+	if rg := s.ranges[rng]; s.rng == rng && to > s.pos {
+		s.pos = min(to, rg.Offset+rg.Size)
+	}
+}
+
+// plan makes the next job, of size bytes at most, or returns nil at the end. It
+// covers a part of one range, or several ranges that one read gets.
+func (s *searcher) plan(size int64) *job {
+	var j *job
+	longest := int64(s.patterns.longest)
+	var start, last int64
+	for s.rng < len(s.ranges) {
+		rg := s.ranges[s.rng]
+		end := rg.Offset + rg.Size
+		if s.pos >= end {
+			if s.rng++; s.rng < len(s.ranges) {
+				s.pos = s.ranges[s.rng].Offset
+			}
+			continue
 		}
-		want := min(int64(len(s.buf)), max(end-pos, 16<<10), s.limit-pos)
-		n, err := s.r.ReadAt(s.buf[:want], pos)
-		s.at, s.have = pos, max(0, min(n, int(want)))
-		if int64(s.have) < min(want, end-pos) {
+		if j == nil {
+			j = jobs.Get().(*job)
+			start, last = s.pos, s.pos
+		}
+		room := start + size - s.pos
+		if len(j.stretches) > 0 {
+			room = start + searchBuffer - s.pos
+			if s.pos < last || s.pos-last > maxGap || end-s.pos > room || last-start > searchBuffer {
+				return j
+			}
+		}
+		cut := end
+		if end-s.pos > room {
+			// An occurrence may straddle the end of the bytes: the next job
+			// begins with the first that can.
+			end = s.pos + room
+			cut = end - longest + 1
+		}
+		j.stretches = append(j.stretches, stretch{s.rng, s.pos, cut, end})
+		s.pos, last = cut, end
+		if cut < end {
+			return j
+		}
+	}
+	return j
+}
+
+// start runs a job, beside the others if asked.
+func (s *searcher) start(j *job, beside bool) {
+	s.running = append(s.running, j)
+	if !beside {
+		j.run(s)
+		return
+	}
+	j.done = make(chan struct{})
+	go func() {
+		defer close(j.done)
+		defer func() {
+			if p := recover(); p != nil {
+				j.err = fmt.Errorf("searching failed: %v", p)
+			}
+		}()
+		j.run(s)
+	}()
+}
+
+// drain waits for the jobs that run, and gives their memory back.
+func (s *searcher) drain() {
+	for _, j := range s.running {
+		if j.done != nil {
+			<-j.done
+		}
+		j.release()
+	}
+}
+
+func (j *job) release() {
+	if cap(j.hits) > 1<<12 {
+		j.hits = nil
+	}
+	j.stretches, j.hits, j.err, j.done = j.stretches[:0], j.hits[:0], nil, nil
+	jobs.Put(j)
+}
+
+func (j *job) run(s *searcher) {
+	first, last := j.stretches[0], j.stretches[len(j.stretches)-1]
+	if last.end-first.from <= searchBuffer {
+		j.window(s, j.stretches, last.end)
+		return
+	}
+	// A long part of one range.
+	step := searchBuffer - int64(s.patterns.longest) + 1
+	for t := first; t.from < first.cut && j.err == nil; t.from = t.cut {
+		t.cut = min(t.from+step, first.cut)
+		t.end = min(t.from+searchBuffer, first.end)
+		j.window(s, []stretch{t}, t.end)
+	}
+}
+
+// window reads the bytes of stretches up to end at once and looks at them.
+func (j *job) window(s *searcher, stretches []stretch, end int64) {
+	if j.err = s.ctx.Err(); j.err != nil {
+		return
+	}
+	start := stretches[0].from
+	n, err := s.r.ReadAt(j.buf[:end-start], start)
+	have := start + max(0, min(int64(n), end-start))
+	for _, t := range stretches {
+		if t.end > have {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, fmt.Errorf("searching at offset %s: %w", hex(pos+int64(s.have)), err)
+			j.err = fmt.Errorf("searching at offset %s: %w", hex(have), err)
+			return
 		}
-	}
-	w := s.buf[pos-s.at : s.have]
-	return w[:min(int64(len(w)), end-pos)], nil
-}
-
-// index is bytes.Index, but led by the byte of the pattern that is rarest in
-// programs: bytes.Index looks for the first one, which in the container's magic
-// is 0x50, a push instruction.
-func (s *searcher) index(w []byte) int {
-	m := len(s.pattern)
-	c := s.pattern[s.rare]
-	for i, misses := 0, 0; i+m <= len(w); {
-		n := bytes.IndexByte(w[i+s.rare:len(w)-m+1+s.rare], c)
-		if n < 0 {
-			return -1
-		}
-		i += n
-		if string(w[i:i+m]) == string(s.pattern) {
-			return i
-		}
-		i++
-		// Data full of the byte makes each step short; the general search
-		// does not mind.
-		if misses++; misses > 64 && misses > i/16 {
-			if n = bytes.Index(w[i:], s.pattern); n < 0 {
-				return -1
+		w := j.buf[t.from-start : t.end-start]
+		known := len(j.hits)
+		s.patterns.find(w, int(t.cut-t.from), s.ranges[t.rng].Host, func(pattern, i int) {
+			if off := t.from + int64(i); off%s.patterns.list[pattern].Align == 0 {
+				j.hits = append(j.hits, hit{t.rng, pattern, off})
 			}
-			return i + n
-		}
+		})
+		slices.SortFunc(j.hits[known:], func(a, b hit) int {
+			return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.pattern, b.pattern))
+		})
 	}
-	return -1
-}
-
-// commonBytes are frequent in code, padding and text, the most frequent first.
-var commonBytes = []byte("\x00\xff\x48\x8b\x89\x0f\x24\x01\xe8\x4c\x41\x44\x83\x85\xc0\x50\x55 eationsrlcdpu_.m")
-
-func rarest(pattern []byte) int {
-	best, rank := 0, -1
-	for i, c := range pattern {
-		n := slices.Index(commonBytes, c)
-		if n < 0 {
-			n = len(commonBytes)
-		}
-		if n > rank {
-			best, rank = i, n
-		}
-	}
-	return best
 }

@@ -120,6 +120,60 @@ func TestSearchErrors(t *testing.T) {
 	}
 }
 
+// Several patterns give what one search for each gives, in order of offsets,
+// and what is skipped is skipped for all.
+func TestPatterns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	data := make([]byte, searchBuffer+9000)
+	for i := range data {
+		data[i] = "abc"[rng.IntN(3)]
+	}
+	list := []Pattern{{Bytes: []byte("abcab")}, {Bytes: []byte("bca"), Data: true}, {Bytes: []byte("ab"), Align: 4}, {Bytes: []byte("cccccccc"), Data: true}}
+	patterns, err := NewPatterns(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type hit struct {
+		pattern, rng int
+		off          int64
+	}
+	for round := range 10 {
+		var ranges []Range
+		for pos := int64(0); pos < int64(len(data)); {
+			size := min(1+rng.Int64N(searchBuffer), int64(len(data))-pos)
+			if round%2 == 0 {
+				size = min(size, 1+rng.Int64N(50))
+			}
+			ranges = append(ranges, Range{Offset: pos, Size: size, Host: rng.IntN(3) == 0})
+			pos += size
+		}
+		skip := int64(round % 7 * round)
+		var got, want []hit
+		err := patterns.Search(context.Background(), bytes.NewReader(data), ranges, func(p, r int, off int64) int64 {
+			got = append(got, hit{p, r, off})
+			return off + skip
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range ranges {
+			end := r.Offset + r.Size
+			for off, free := r.Offset, int64(0); off < end; off++ {
+				for k, p := range list {
+					n := int64(len(p.Bytes))
+					if off >= free && off+n <= end && off%max(1, p.Align) == 0 && bytes.HasPrefix(data[off:], p.Bytes) && !(p.Data && r.Host) {
+						want = append(want, hit{k, i, off})
+						free = off + skip
+					}
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("round %d: %d occurrences, want %d", round, len(got), len(want))
+		}
+	}
+}
+
 // BenchmarkSearch goes over bytes like those of compressed device code, of
 // machine code, and of a file that is hostile to the choice of the rare byte.
 func BenchmarkSearch(b *testing.B) {
@@ -143,6 +197,39 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := Search(context.Background(), r, []Range{{Size: int64(len(bm.data))}}, magic, 8, func(int64) int64 { return 0 }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPatterns looks for what index looks for, in the same bytes.
+func BenchmarkPatterns(b *testing.B) {
+	const size = 64 << 20
+	rng := rand.New(rand.NewPCG(3, 4))
+	random := make([]byte, size)
+	for i := 0; i+8 <= size; i += 8 {
+		le.PutUint64(random[i:], rng.Uint64())
+	}
+	patterns, err := NewPatterns(Pattern{Bytes: magic}, Pattern{Bytes: []byte{0x01, 0x5A, 0xE5, 0x1E}, Data: true}, Pattern{Bytes: []byte{0x1F, 0x8B, 8}, Data: true}, Pattern{Bytes: []byte("\x7fELF"), Data: true}, Pattern{Bytes: []byte(".version"), Data: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, bm := range []struct {
+		name string
+		data []byte
+		code bool
+	}{
+		{"random", random, false}, {"code", random, true}, {"zero", make([]byte, size), false},
+		{"text", bytes.Repeat([]byte("_ZN2at6native7version9_functionEv\x00"), size/35), false},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			r := bytes.NewReader(bm.data)
+			b.SetBytes(int64(len(bm.data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := patterns.Search(context.Background(), r, []Range{{Size: int64(len(bm.data)), Host: bm.code}}, func(int, int, int64) int64 { return 0 }); err != nil {
 					b.Fatal(err)
 				}
 			}

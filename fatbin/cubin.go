@@ -96,6 +96,21 @@ func ParseCubin(b []byte) (*Cubin, error) {
 	if !isCubin(b) {
 		return nil, ErrNotCubin
 	}
+	c := cubinHeader(b)
+	r := &cubinReader{b: b, cubin: c, unread: 2*len(b) + 4096}
+	if err := r.readSections(); err != nil {
+		return nil, err
+	}
+	r.readSymbols()
+	r.readOwned()
+	r.readInfo()
+	r.readNotes()
+	c.Unit = unitName(r.strings.b)
+	return c, nil
+}
+
+// cubinHeader reads what the ELF header tells.
+func cubinHeader(b []byte) *Cubin {
 	c := &Cubin{ABI: b[8], Relocatable: le.Uint16(b[16:]) == uint16(elf.ET_REL)}
 	flags := le.Uint32(b[48:])
 	if c.ABI <= 7 {
@@ -107,16 +122,7 @@ func ParseCubin(b []byte) (*Cubin, error) {
 	} else {
 		c.Arch.CC = arch.CC(flags >> 8 & 0xFF)
 	}
-	r := &cubinReader{b: b, cubin: c, unread: 2*len(b) + 4096}
-	if err := r.readSections(); err != nil {
-		return nil, err
-	}
-	r.readSymbols()
-	r.readOwned()
-	r.readInfo()
-	r.readNotes()
-	c.Unit = unitName(r.strings.b)
-	return c, nil
+	return c
 }
 
 // isCubin reports whether b begins with the whole ELF header of a cubin.

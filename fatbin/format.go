@@ -192,9 +192,10 @@ const (
 	CompressionLZ4
 	CompressionZstd
 	CompressionUnknown
+	CompressionGzip // never in a container: of PTX that lies alone in a library
 )
 
-// String returns none, lz4, zstd or unknown.
+// String returns none, lz4, zstd, gzip or unknown.
 func (c Compression) String() string {
 	switch c {
 	case CompressionNone:
@@ -203,6 +204,8 @@ func (c Compression) String() string {
 		return "lz4"
 	case CompressionZstd:
 		return "zstd"
+	case CompressionGzip:
+		return "gzip"
 	}
 	return "unknown"
 }

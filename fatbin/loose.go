@@ -6,10 +6,7 @@ import "io"
 // image, the bytes from off on. It reads the cubin to learn its suffix, which
 // no header tells.
 func LooseCubin(r io.ReaderAt, off, size int64) (*Container, error) {
-	im := &Image{
-		Kind: KindCubin, Offset: off, PayloadOffset: off, StoredBytes: size, Bytes: size,
-		Major: 1, Minor: 7, Flags: Flag64Bit, r: r,
-	}
+	im := bareImage(r, KindCubin, off, size)
 	b, err := im.Payload()
 	if err != nil {
 		return nil, err
@@ -18,22 +15,40 @@ func LooseCubin(r io.ReaderAt, off, size int64) (*Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cubin.ABI > 7 {
+	im.setCubin(cubin)
+	return &Container{Offset: off, Size: size, Images: []*Image{im}}, nil
+}
+
+// bareImage returns an image that lies in the file by itself, stored as it is.
+func bareImage(r io.ReaderAt, kind Kind, off, size int64) *Image {
+	return &Image{Kind: kind, Offset: off, PayloadOffset: off, StoredBytes: size, Bytes: size, r: r}
+}
+
+// Bare reports whether the image lies in the file by itself: no entry header
+// stands before it, and its container is its own.
+func (im *Image) Bare() bool { return im.Offset == im.PayloadOffset }
+
+// setCubin fills from the cubin what a fat binary says in its entry header.
+func (im *Image) setCubin(c *Cubin) {
+	im.Major, im.Minor, im.Flags, im.Arch = 1, 7, Flag64Bit, c.Arch
+	if c.ABI > 7 {
 		im.Minor = 8
 	}
-	im.Arch = cubin.Arch
-	switch cubin.Arch.Suffix {
+	im.setSuffix(c.Arch.Suffix)
+}
+
+func (im *Image) setSuffix(suffix byte) {
+	switch suffix {
 	case 'a':
 		im.Flags |= FlagSuffixA
 	case 'f':
 		im.Flags |= FlagSuffixF
 	}
-	return &Container{Offset: off, Size: size, Images: []*Image{im}}, nil
 }
 
 // LoosePTX returns a container that stands for a PTX file of its own.
 func LoosePTX(r io.ReaderAt, off, size int64) (*Container, error) {
-	im := &Image{Kind: KindPTX, Offset: off, PayloadOffset: off, StoredBytes: size, Bytes: size, r: r}
+	im := bareImage(r, KindPTX, off, size)
 	b, err := im.Payload()
 	if err != nil {
 		return nil, err
@@ -53,10 +68,5 @@ func (im *Image) setPTX(p *PTX) {
 	if p.AddressSize != 32 {
 		im.Flags |= Flag64Bit
 	}
-	switch p.Target.Suffix {
-	case 'a':
-		im.Flags |= FlagSuffixA
-	case 'f':
-		im.Flags |= FlagSuffixF
-	}
+	im.setSuffix(p.Target.Suffix)
 }

@@ -137,6 +137,8 @@ func (d *Decoder) read(im *Image, stored, size int64) ([]byte, error) {
 		return out, nil
 	case CompressionZstd:
 		return d.unzstd(in, size, off)
+	case CompressionGzip:
+		return d.ungzip(in, size, off)
 	}
 	return in, nil
 }

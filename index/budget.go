@@ -19,6 +19,7 @@ const (
 // payloads may come to follows from its size.
 type budget struct {
 	bytes, rows atomic.Int64 // left
+	falseMagics int          // counted by Search
 }
 
 func (b *budget) of(size int64) {

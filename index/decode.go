@@ -31,6 +31,7 @@ type Contents struct {
 	Mercury     int64
 	Modifiers   []string // of a PTX .target
 	AddressSize int
+	Facts       []fatbin.Fact // of Tile IR and LTO IR that can be read
 	Err         error
 }
 
@@ -117,6 +118,12 @@ func (in interner) name(s string) string {
 func (ct *Contents) read(im *fatbin.Image, dec *fatbin.Decoder, names interner) (label string) {
 	switch im.Kind {
 	case fatbin.KindCubin, fatbin.KindPTX, fatbin.KindRelocatablePTX:
+	case fatbin.KindTileIR, fatbin.KindNVVM:
+		// LTO IR is obfuscated nearly always; that is no damage.
+		if b, err := dec.Payload(im); err == nil {
+			ct.Facts = fatbin.PayloadFacts(im.Kind, b)
+		}
+		return ""
 	default:
 		return ""
 	}

@@ -21,6 +21,13 @@ import (
 	"fatview/arch"
 	"fatview/elfscan"
 	"fatview/fatbin"
+	"fatview/foreign"
+)
+
+// Errors of Open and Read that a caller can act on.
+var (
+	ErrUnknown = errors.New("not a format that fatview reads (a library, object, static library, fat binary, cubin, PTX, or a package of these)")
+	ErrEmpty   = errors.New("is empty")
 )
 
 // Severity of a finding.
@@ -61,16 +68,22 @@ type File struct {
 	Bits        int
 	Size        int64
 	Relocatable bool
+	Soname      string   // what others link to it by; "" if it says nothing
 	Needed      []string // libraries it links to
 	Containers  []*Container
+	Bare        []Bare               // cubins beside the containers, found by Search
+	Thin        []elfscan.ThinMember // of a thin archive, which this then stands for
 
 	object   elfscan.Object
+	outer    string           // path of the file that it lies in
 	records  map[int64]uint32 // version of the record that points to an offset
 	budget   budget
 	r        io.ReaderAt
 	closer   *sharedCloser
 	mu       sync.Mutex
 	findings []Finding
+	foreign  []foreign.Code
+	copies   []string
 	searched bool
 }
 
@@ -95,19 +108,19 @@ func Open(ctx context.Context, path string) ([]*File, error) {
 	st, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, openError(path, err)
+		return nil, PathError(path, err)
 	case st.IsDir():
-		return nil, fmt.Errorf("%s: is a folder; name the files in it", path)
+		return nil, fmt.Errorf("%s: is a folder", path)
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: is not a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, PathError(path, err)
 	}
 	if st, err = f.Stat(); err != nil { // it may have been replaced meanwhile
 		f.Close()
-		return nil, openError(path, err)
+		return nil, PathError(path, err)
 	}
 	files, err := Read(ctx, path, f, st.Size(), f)
 	if err != nil {
@@ -117,7 +130,8 @@ func Open(ctx context.Context, path string) ([]*File, error) {
 	return files, nil
 }
 
-func openError(path string, err error) error {
+// PathError says in plain words why a path cannot be read.
+func PathError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: no such file", path)
@@ -136,9 +150,12 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 	scan, err := elfscan.Scan(r, size)
 	switch {
 	case errors.Is(err, elfscan.ErrEmpty):
-		return nil, fmt.Errorf("%s: is empty", path)
+		return nil, fmt.Errorf("%s: %w", path, ErrEmpty)
 	case errors.Is(err, elfscan.ErrUnknown):
-		return nil, fmt.Errorf("%s: not a format that fatview reads (ELF, PE, archive, fat binary, cubin or PTX)", path)
+		if f := readForeign(path, r, size, closer); f != nil {
+			return []*File{f}, nil
+		}
+		return nil, fmt.Errorf("%s: %w", path, ErrUnknown)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -156,7 +173,7 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 		}
 		f := &File{
 			Path: name, Format: string(o.Format), Machine: o.Machine, Bits: o.Bits, Size: o.Size,
-			Relocatable: o.Relocatable, Needed: o.Needed, object: o, r: r, closer: shared,
+			Relocatable: o.Relocatable, Soname: o.Soname, Needed: o.Needed, object: o, outer: path, r: r, closer: shared,
 			records: map[int64]uint32{},
 		}
 		f.budget.of(o.Size)
@@ -170,6 +187,9 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 		files = append(files, f)
 	}
 	files = numberTwins(files)
+	if len(scan.Thin) > 0 {
+		files = append(files, &File{Path: path, Format: string(scan.Format), Size: size, Thin: scan.Thin, outer: path, r: r, closer: shared, searched: true})
+	}
 	for _, p := range scan.Findings {
 		if len(files) == 0 {
 			files = append(files, &File{Path: path, Format: string(scan.Format), Size: size, r: r, closer: shared, searched: true})

@@ -155,7 +155,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%s: %v, want it to say %q", c.path, err, c.says)
 		}
 	}
-	if err := openError("x", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}); !strings.Contains(err.Error(), "no permission") {
+	if err := PathError("x", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}); !strings.Contains(err.Error(), "no permission") {
 		t.Error(err)
 	}
 }

@@ -39,11 +39,38 @@ func ArBSD(members ...ArMember) []byte {
 	return out
 }
 
+// A ThinMember is what a thin archive names.
+type ThinMember struct {
+	Name   string
+	Offset int // of the member's header where Name is an archive; 0 for a file
+	Size   int
+}
+
 // ArThin builds an archive that only names its members.
 func ArThin(names ...string) []byte {
-	out := []byte("!<thin>\n")
-	for _, n := range names {
-		out = append(out, arHeader(n+"/", 1234)...)
+	members := make([]ThinMember, len(names))
+	for i, n := range names {
+		members[i] = ThinMember{Name: n, Size: 1234}
+	}
+	return ArThinMembers(members...)
+}
+
+// ArThinMembers builds a thin archive as GNU ar does: a symbol table, all
+// names in the "//" member, and no data.
+func ArThinMembers(members ...ThinMember) []byte {
+	out := arMember([]byte("!<thin>\n"), "/", []byte{0, 0, 0, 0})
+	var long []byte
+	refs := make([]string, len(members))
+	for i, m := range members {
+		refs[i] = fmt.Sprintf("/%d", len(long))
+		if m.Offset > 0 {
+			refs[i] += fmt.Sprintf(":%d", m.Offset)
+		}
+		long = append(append(long, m.Name...), "/\n"...)
+	}
+	out = arMember(out, "//", long)
+	for i, m := range members {
+		out = append(out, arHeader(refs[i], m.Size)...)
 	}
 	return out
 }

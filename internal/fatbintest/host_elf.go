@@ -15,6 +15,7 @@ type HostSection struct {
 	Data  []byte
 	Align int // in the file and in memory; 0 means 1
 	Type  elf.SectionType
+	Code  bool // machine code, by the section's flags
 }
 
 // A HostPointer is a pointer-sized field that points to a place in a section.
@@ -47,6 +48,7 @@ type ELF struct {
 	REL       bool // relocations keep the addend in place
 	NoRelocs  bool // pointers in place only, as after packing relocations
 	Needed    []string
+	Soname    string
 	NoTable   bool // leave out the section table, as sstrip does
 	Overlay   []byte
 }
@@ -97,7 +99,11 @@ func (e ELF) Bytes() []byte {
 	b.out = make([]byte, header+phnum*prog)
 	b.headers = []elfShdr{{}}
 	for _, s := range e.Sections {
-		b.add(elfShdr{name: s.Name, typ: max(s.Type, elf.SHT_PROGBITS), flags: elf.SHF_ALLOC}, s.Data, max(1, s.Align))
+		flags := elf.SHF_ALLOC
+		if s.Code {
+			flags |= elf.SHF_EXECINSTR
+		}
+		b.add(elfShdr{name: s.Name, typ: max(s.Type, elf.SHT_PROGBITS), flags: flags}, s.Data, max(1, s.Align))
 	}
 	b.relocate()
 	dynOff, dynSize := b.dynamic()
@@ -236,6 +242,19 @@ func (b *elfBuilder) dynamic() (off, size int) {
 		t = b.word(b.word(t, int(elf.DT_NEEDED)), len(names))
 		names = append(append(names, n...), 0)
 	}
+	if b.Soname != "" {
+		t = b.word(b.word(t, int(elf.DT_SONAME)), len(names))
+		names = append(append(names, b.Soname...), 0)
+	}
+	for _, r := range []struct {
+		section   string
+		tag, size elf.DynTag
+	}{{".rela.dyn", elf.DT_RELA, elf.DT_RELASZ}, {".rel.dyn", elf.DT_REL, elf.DT_RELSZ}} {
+		if at := b.find(r.section); at > 0 {
+			t = b.word(b.word(t, int(r.tag)), elfBase+b.headers[at].off)
+			t = b.word(b.word(t, int(r.size)), b.headers[at].size)
+		}
+	}
 	str := b.add(elfShdr{name: ".dynstr", typ: elf.SHT_STRTAB, flags: elf.SHF_ALLOC}, names, 1)
 	t = b.word(b.word(t, int(elf.DT_STRTAB)), elfBase+b.headers[str].off)
 	t = b.word(b.word(t, 0), 0)
@@ -265,11 +284,11 @@ func (b *elfBuilder) sectionTable() {
 func (b *elfBuilder) segment(at int, typ elf.ProgType, off, size int) {
 	t := b.u32(nil, int(typ))
 	if b.wide {
-		t = b.u32(t, int(elf.PF_R))
+		t = b.u32(t, int(elf.PF_R|elf.PF_W))
 	}
 	t = b.word(b.word(b.word(b.word(b.word(t, off), elfBase+off), elfBase+off), size), size)
 	if !b.wide {
-		t = b.u32(t, int(elf.PF_R))
+		t = b.u32(t, int(elf.PF_R|elf.PF_W))
 	}
 	copy(b.out[at:], b.word(t, 1))
 }

@@ -16,6 +16,7 @@ type PE struct {
 	Pointers     []HostPointer
 	Imports      []string
 	DelayImports []string
+	Export       string // name in the export directory, which is left out if empty
 	LongNames    bool
 	Overlay      []byte
 }
@@ -47,6 +48,9 @@ func (p PE) Bytes() []byte {
 	}
 	le := binary.LittleEndian
 	sections := slices.Clone(p.Sections)
+	if p.Export != "" {
+		sections = append(sections, HostSection{Name: ".edata"})
+	}
 	if len(p.Imports)+len(p.DelayImports) > 0 {
 		sections = append(sections, HostSection{Name: ".idata"})
 	}
@@ -60,6 +64,12 @@ func (p PE) Bytes() []byte {
 	for i, s := range sections {
 		if s.Name == ".idata" && s.Data == nil {
 			s.Data = p.importTables(rva, out[pe+24+dirs:])
+		}
+		if s.Name == ".edata" && s.Data == nil {
+			s.Data = append(make([]byte, 40), p.Export+"\x00"...)
+			le.PutUint32(s.Data[12:], uint32(rva+40))
+			le.PutUint32(out[pe+24+dirs:], uint32(rva))
+			le.PutUint32(out[pe+24+dirs+4:], uint32(len(s.Data)))
 		}
 		h := hostPlaced{s, len(out), rva, hostAlign(len(s.Data), peFileAlign)}
 		out = append(out, s.Data...)
@@ -83,6 +93,9 @@ func (p PE) Bytes() []byte {
 		names.put(b, h.Name, p.LongNames)
 		for k, v := range []int{len(h.Data), h.rva, h.raw, h.off} {
 			le.PutUint32(b[8+4*k:], uint32(v))
+		}
+		if h.Code {
+			le.PutUint32(b[36:], 0x60000020) // readable, executable, code
 		}
 	}
 	copy(out, "MZ")
