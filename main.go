@@ -45,6 +45,7 @@ func main() {
 	}
 	code := cli.Main(ctx, cli.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Progress: term.IsTerminal(int(os.Stderr.Fd())),
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
 		Demo:     demo, Version: version(), Detect: gpu.Detect, Getenv: os.Getenv, Explore: explore,
 	}, os.Args[1:])
@@ -55,7 +56,7 @@ func main() {
 // explore runs the terminal program.
 func explore(ctx context.Context, o cli.ExploreOptions) error {
 	err := ui.Run(ctx, ui.Options{
-		Paths: o.Paths, Open: o.Open, Targets: o.Targets, Detect: o.Detect,
+		Paths: o.Paths, Collect: o.Collect, Targets: o.Targets, Detect: o.Detect,
 		NoKernels: o.NoKernels, Version: o.Version,
 	})
 	if errors.Is(err, ui.ErrInterrupted) {

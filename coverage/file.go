@@ -55,7 +55,7 @@ func JudgeFile(containers []FileContainer, t Target) FileResult {
 			f.Needs = later(f.Needs, r.Needs)
 		}
 	}
-	f.Verdict = fileVerdict(f.Containers)
+	f.Verdict = f.Containers.FileVerdict()
 	return f
 }
 

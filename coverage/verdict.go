@@ -69,8 +69,9 @@ func (c Counts) Total() int {
 	return c.Native + c.JIT + c.Driver + c.Missing + c.Specialised
 }
 
-// fileVerdict is the word for a file whose containers are counted in c.
-func fileVerdict(c Counts) Verdict {
+// FileVerdict is the verdict of a file, or of several together, whose containers
+// have these.
+func (c Counts) FileVerdict() Verdict {
 	served := c.Native + c.JIT
 	switch {
 	case served == 0 && c.Driver > 0:

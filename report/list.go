@@ -14,14 +14,28 @@ import (
 // and none but the last can hold one, so that awk can read them.
 func List(w io.Writer, r *Report) error {
 	b := bufio.NewWriter(w)
+	for i := range r.Scans {
+		if s := &r.Scans[i]; !s.plainFile() {
+			fmt.Fprintf(b, "# %s: %s\n", plain.Text(s.Path), plain.Text(s.Summary()))
+			for _, x := range s.Findings {
+				fmt.Fprintf(b, "# %s: %s: %s\n", x.Severity, plain.Text(x.Path), plain.Text(x.Message))
+			}
+		}
+	}
 	for i := range r.Files {
 		f := &r.Files[i]
 		fmt.Fprintf(b, "# %s: %s\n", plain.Text(f.Path), plain.Text(f.Summary()))
 		for j := range f.Containers {
 			listContainer(b, &f.Containers[j])
 		}
+		for _, x := range f.Foreign {
+			fmt.Fprintf(b, "# not CUDA: %s\n", plain.Text(x.String()))
+		}
+		if text := BareText(f.BareCubins); text != "" {
+			fmt.Fprintf(b, "# %s\n", plain.Text(text))
+		}
 		for _, x := range f.Findings {
-			if x.Message != noCode {
+			if x.Message != f.noCode() {
 				fmt.Fprintf(b, "# %s: %s\n", x.Severity, plain.Text(x.Message))
 			}
 		}

@@ -5,7 +5,9 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 
 	"fatview/arch"
 	"fatview/coverage"
@@ -23,6 +25,12 @@ type Report struct {
 	Schema string `json:"schema"`
 	GPUs   []GPU  `json:"gpus"`
 	Files  []File `json:"files"`
+	// Scans tell of the arguments, Distributions of the installed or packed
+	// distributions that files belong to, Dependencies of files that lean on
+	// others in the report.
+	Scans         []Scan         `json:"scans"`
+	Distributions []Distribution `json:"distributions"`
+	Dependencies  []Dependency   `json:"dependencies"`
 }
 
 // GPU is one of the GPUs that verdicts are given for.
@@ -50,6 +58,32 @@ type File struct {
 	Containers []Container `json:"containers"`
 	Coverage   []Coverage  `json:"coverage"`
 	Findings   []Finding   `json:"findings"`
+	Needs      []Need      `json:"needs"`   // libraries of GPU computing that it links to
+	Foreign    []Foreign   `json:"foreign"` // device code of other vendors
+	Copies     []string    `json:"copies"`  // paths of files with the same content
+	// BareCubins are cubins beside the fat binaries, among which the program
+	// chooses by itself; they have no part in verdicts.
+	BareCubins []BareCubins `json:"bare_cubins"`
+}
+
+// BareCubins are the cubins of one architecture in one section.
+type BareCubins struct {
+	Section string `json:"section"`
+	Arch    string `json:"arch"`
+	Count   int    `json:"count"`
+	Bytes   int64  `json:"bytes"`
+}
+
+// Foreign is device code of another vendor: named, not judged.
+type Foreign struct {
+	Vendor  string   `json:"vendor"`
+	Kind    string   `json:"kind"`
+	Targets []string `json:"targets"`
+	Section string   `json:"section"`
+	Offset  int64    `json:"offset"`
+	Size    int64    `json:"size"`
+	Count   int      `json:"count"`
+	text    string
 }
 
 // Container is one fat binary.
@@ -129,7 +163,7 @@ type Finding struct {
 
 // Build makes the report of files on GPUs from what is decoded by now.
 func Build(files []*index.File, targets []gpu.Target) *Report {
-	r := &Report{Schema: Schema, GPUs: []GPU{}, Files: []File{}}
+	r := &Report{Schema: Schema, GPUs: []GPU{}, Files: []File{}, Scans: []Scan{}, Distributions: []Distribution{}, Dependencies: []Dependency{}}
 	for _, t := range targets {
 		r.GPUs = append(r.GPUs, newGPU(t))
 	}
@@ -160,6 +194,10 @@ func newFile(f *index.File, targets []gpu.Target) File {
 	out := File{
 		Path: f.Path, Format: f.Format, Machine: f.Machine, Size: f.Size,
 		Containers: make([]Container, 0, len(f.Containers)), Coverage: []Coverage{}, Findings: []Finding{},
+		BareCubins: Bare(f), Needs: Needs(f.Needed), Foreign: []Foreign{}, Copies: append([]string{}, f.Copies()...),
+	}
+	for _, c := range f.Foreign() {
+		out.Foreign = append(out.Foreign, Foreign{c.Vendor, c.Kind, append([]string{}, c.Targets...), c.Section, c.Offset, c.Size, c.Count, c.String()})
 	}
 	for _, c := range f.Containers {
 		out.Containers = append(out.Containers, newContainer(c))
@@ -179,7 +217,7 @@ func newFile(f *index.File, targets []gpu.Target) File {
 		}
 	}
 	if len(f.Containers) == 0 {
-		out.Findings = append(out.Findings, Finding{Severity: string(index.Info), Message: "no device code"})
+		out.Findings = append(out.Findings, Finding{Severity: string(index.Info), Message: out.noCode()})
 	}
 	for _, x := range f.Findings() {
 		y := Finding{Severity: string(x.Severity), Message: x.Message}
@@ -190,6 +228,45 @@ func newFile(f *index.File, targets []gpu.Target) File {
 		out.Findings = append(out.Findings, y)
 	}
 	return out
+}
+
+// Bare sums a file's bare cubins by section and architecture, in order.
+func Bare(f *index.File) []BareCubins {
+	out := []BareCubins{}
+	sorted := slices.Clone(f.Bare)
+	slices.SortStableFunc(sorted, func(a, b index.Bare) int {
+		switch {
+		case a.Section != b.Section:
+			return strings.Compare(a.Section, b.Section)
+		case a.Arch.Less(b.Arch):
+			return -1
+		case b.Arch.Less(a.Arch):
+			return 1
+		}
+		return 0
+	})
+	for _, x := range sorted {
+		if n := len(out) - 1; n < 0 || out[n].Section != x.Section || out[n].Arch != x.Arch.SASS() {
+			out = append(out, BareCubins{Section: x.Section, Arch: x.Arch.SASS()})
+		}
+		b := &out[len(out)-1]
+		b.Count++
+		b.Bytes += x.Bytes
+	}
+	return out
+}
+
+// BareText says how many bare cubins there are and for what, "" for none.
+func BareText(list []BareCubins) string {
+	n, archs := 0, []string{}
+	for _, b := range list {
+		n += b.Count
+		archs = append(archs, fmt.Sprintf("%s × %d", b.Arch, b.Count))
+	}
+	if n == 0 {
+		return ""
+	}
+	return counted(n, "bare cubin") + " beside the fat binaries (" + strings.Join(archs, ", ") + "): the program chooses among them by itself; not judged"
 }
 
 func newContainer(c *index.Container) Container {

@@ -17,11 +17,12 @@ const most = 12
 // Text writes the report for people. It is plain: no colour, no escape.
 func Text(w io.Writer, r *Report) error {
 	b := bufio.NewWriter(w)
+	wrote := textWhole(b, r)
 	for i := range r.Files {
-		if i > 0 {
+		if i > 0 || wrote {
 			fmt.Fprintln(b)
 		}
-		textFile(b, r, &r.Files[i])
+		textFile(b, r, i)
 	}
 	return b.Flush()
 }
@@ -42,32 +43,43 @@ func textGPUs(b *bufio.Writer, r *Report, f *File) {
 }
 
 // wrapped writes a text under a GPU's line, broken at spaces.
-func wrapped(b *bufio.Writer, text string) {
-	const indent, width = "      ", 80
-	line := indent
+func wrapped(b *bufio.Writer, text string) { wrappedAt(b, "      ", text) }
+
+// wrappedAt writes a text with an indentation, broken at spaces; lines after
+// the first are indented by two more where the indentation is small.
+func wrappedAt(b *bufio.Writer, indent, text string) {
+	const width = 80
+	line, empty := indent, true
 	for _, word := range strings.Fields(text) {
-		if n := len([]rune(line)) + len([]rune(word)); n >= width && line != indent {
+		if n := len([]rune(line)) + len([]rune(word)); n >= width && !empty {
 			fmt.Fprintln(b, line)
-			line = indent
+			line, empty = indent, true
+			if len(indent) < 4 {
+				line += "  "
+			}
 		}
-		if line != indent {
+		if !empty {
 			line += " "
 		}
 		line += word
+		empty = false
 	}
 	fmt.Fprintln(b, line)
 }
 
-func textFile(b *bufio.Writer, r *Report, f *File) {
+func textFile(b *bufio.Writer, r *Report, i int) {
+	f := &r.Files[i]
 	fmt.Fprintf(b, "%s\n", plain.Text(f.Path))
 	fmt.Fprintf(b, "  %s\n", plain.Text(f.Summary()))
+	textBeside(b, f)
 	if len(f.Containers) > 0 && len(r.GPUs) > 0 {
 		fmt.Fprintln(b)
 		textGPUs(b, r, f)
+		textUnservedNeeds(b, r, i)
 	}
 	textContents(b, f)
 	for _, x := range f.Findings {
-		if x.Message == noCode {
+		if x.Message == f.noCode() {
 			continue // the summary says it
 		}
 		at := ""
@@ -78,13 +90,19 @@ func textFile(b *bufio.Writer, r *Report, f *File) {
 	}
 }
 
-const noCode = "no device code"
+// noCode says that there is nothing to judge.
+func (f *File) noCode() string {
+	if len(f.Foreign) > 0 {
+		return "no CUDA device code"
+	}
+	return "no device code"
+}
 
 // Summary says what the file is in one line.
 func (f *File) Summary() string {
 	parts := []string{strings.TrimSpace(formatTitle(f.Format) + " " + f.Machine), Bytes(f.Size)}
 	if len(f.Containers) == 0 {
-		return strings.Join(append(parts, noCode), ", ")
+		return strings.Join(append(parts, f.noCode()), ", ")
 	}
 	images, kernels := 0, 0
 	for i := range f.Containers {
@@ -123,6 +141,9 @@ func formatTitle(format string) string {
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return coverage.Number(n) + " " + stem + "ies"
 	}
 	return coverage.Number(n) + " " + noun + "s"
 }

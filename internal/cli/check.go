@@ -67,6 +67,7 @@ A policy file (TOML) keeps the question with the project:
 	f.StringVar(&o.syntax, "syntax", "", "grammar of --expect where it is ambiguous: nvcc, cmake, pytorch …")
 	f.StringVar(&o.policy, "policy", "", "TOML file with GPUs, limits and exceptions; flags go before it")
 	f.BoolVar(&o.json, "json", false, "write JSON")
+	a.walkFlags(cmd)
 	return cmd
 }
 
@@ -134,9 +135,12 @@ func newChecker(cmd *cobra.Command, a *app, o checkOptions) (*checker, error) {
 }
 
 func (c *checker) run(ctx context.Context, paths []string) error {
-	files, bad := c.openAll(ctx, paths)
-	defer closeAll(files)
-	bad = c.searchAll(ctx, files) || bad
+	res, bad, err := c.collect(ctx, paths)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	files := res.Files
 	code := false
 	for _, f := range files {
 		if err := c.file(ctx, f); err != nil {
@@ -157,7 +161,7 @@ func (c *checker) run(ctx context.Context, paths []string) error {
 	if c.opts.json {
 		write = check.JSON
 	}
-	if len(files) > 0 && !code {
+	if !code && !bad {
 		// A build that loses all of its device code must not pass.
 		c.result.OK = false
 		fmt.Fprintln(c.env.Stderr, "fatview: none of the files holds device code")

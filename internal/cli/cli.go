@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fatview/collect"
 	"fatview/gpu"
-	"fatview/index"
 	"fatview/internal/plain"
 )
 
@@ -31,6 +31,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Terminal       bool  // both ends of standard input and output are a terminal
+	Progress       bool  // standard error is a terminal
 	Demo           fs.FS // the built-in sample
 	Version        string
 	Detect         func(context.Context) gpu.Inventory
@@ -42,7 +43,7 @@ type Env struct {
 // ExploreOptions is what the explorer is started with.
 type ExploreOptions struct {
 	Paths     []string
-	Open      func(context.Context, string) ([]*index.File, error)
+	Collect   collect.Options // how paths are looked at
 	Targets   []gpu.Target
 	Detect    func(context.Context) gpu.Inventory
 	NoKernels bool
@@ -98,6 +99,9 @@ type app struct {
 	noDetect  bool
 	noKernels bool
 	demo      bool
+	// include and exclude are patterns for folders and packages.
+	include, exclude []string
+	verbose          bool
 	// forceJIT and disableJIT stand for CUDA_FORCE_PTX_JIT and
 	// CUDA_DISABLE_PTX_JIT.
 	forceJIT, disableJIT bool
@@ -137,6 +141,7 @@ With a terminal it explores; without one it prints the report.`,
 	p.BoolVar(&a.forceJIT, "force-jit", false, "judge as if CUDA_FORCE_PTX_JIT=1 were set: all machine code is ignored")
 	p.BoolVar(&a.disableJIT, "disable-jit", false, "judge as if CUDA_DISABLE_PTX_JIT=1 were set: all PTX is ignored")
 	root.Flags().BoolVar(&a.demo, "demo", false, "open a built-in sample")
+	a.walkFlags(root)
 	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newPlan(a), newList(a), newGPUs(a), newVersion(a))
 	return root
 }
@@ -156,7 +161,12 @@ func (a *app) explore(cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	o := ExploreOptions{Paths: a.paths(paths), Open: a.open, Targets: targets, NoKernels: a.noKernels, Version: a.env.Version}
+	how, err := a.collectOptions()
+	if err != nil {
+		return err
+	}
+	how.Eager = true
+	o := ExploreOptions{Paths: a.paths(paths), Collect: how, Targets: targets, NoKernels: a.noKernels, Version: a.env.Version}
 	if len(targets) == 0 && !a.noDetect {
 		o.Detect = a.detect
 	}

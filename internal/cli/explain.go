@@ -40,14 +40,20 @@ are told.`,
 			if len(targets) == 0 {
 				return usageError{errors.New(note)}
 			}
-			files, bad := a.openAll(ctx, args[:1])
-			defer closeAll(files)
-			bad = a.searchAll(ctx, files) || bad
+			res, bad, err := a.collect(ctx, args[:1])
+			if err != nil {
+				return err
+			}
+			defer res.Close()
+			files := res.Files
 			index.DecodeAll(ctx, files, nil)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if len(files) == 0 {
+				if !bad {
+					fmt.Fprintf(a.env.Stderr, "fatview: %s: no device code in it\n", plain.Text(args[0]))
+				}
 				return exitError(ExitError)
 			}
 			kernel := ""
@@ -73,5 +79,6 @@ are told.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	a.walkFlags(cmd)
 	return cmd
 }

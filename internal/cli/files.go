@@ -8,7 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
+	"github.com/spf13/cobra"
+
+	"fatview/collect"
 	"fatview/index"
 	"fatview/internal/plain"
 )
@@ -31,44 +35,78 @@ func (a *app) paths(args []string) []string {
 	return ps
 }
 
-// open opens a path, or a file of the sample.
-func (a *app) open(ctx context.Context, path string) ([]*index.File, error) {
-	if !a.demo || len(path) < len(demoPrefix) || path[:len(demoPrefix)] != demoPrefix {
-		return index.Open(ctx, path)
+// tellMore adds what is told with -v only: libraries without device code and
+// bytes that look like device code and are none.
+func tellMore(res *collect.Result) {
+	for _, f := range res.Files {
+		f.TellFalseMagics()
 	}
-	b, err := fs.ReadFile(a.env.Demo, path[len(demoPrefix):])
+	for _, o := range res.Others {
+		res.Args[o.Arg].Note(o.Path, "no device code")
+	}
+}
+
+// walkFlags adds the flags of commands that look into folders and packages.
+func (a *app) walkFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&a.include, "include", nil, "look only at files that match, in folders and packages: \"*.so\", \"torch/**\"; can be repeated")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "name libraries without device code, and count false magic numbers")
+	f.StringArrayVar(&a.exclude, "exclude", nil, "leave out files, folders and packages that match; can be repeated")
+}
+
+// collectOptions is how paths are looked at.
+func (a *app) collectOptions() (collect.Options, error) {
+	o := collect.Options{Include: a.include, Exclude: a.exclude, Stdin: a.env.Stdin, Named: a.demoFile}
+	if err := collect.CheckPatterns(o); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+// demoFile opens a file of the sample, and nothing else.
+func (a *app) demoFile(ctx context.Context, path string) ([]*index.File, error) {
+	name, ok := strings.CutPrefix(path, demoPrefix)
+	if !ok || !a.demo {
+		return nil, nil
+	}
+	b, err := fs.ReadFile(a.env.Demo, name)
 	if err != nil {
 		return nil, err
 	}
 	return index.Read(ctx, path, bytes.NewReader(b), int64(len(b)), nil)
 }
 
-// openAll opens all paths. What fails is said on standard error, and bad is
-// true; the rest is returned all the same.
-func (a *app) openAll(ctx context.Context, paths []string) (files []*index.File, bad bool) {
-	for _, p := range paths {
-		if ctx.Err() != nil {
-			return files, true
-		}
-		fs, err := a.open(ctx, p)
-		if err != nil {
-			if !errors.Is(err, context.Canceled) {
-				fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(err.Error()))
-			}
-			bad = true
-			continue
-		}
-		files = append(files, fs...)
+// collect opens everything that paths name. What fails is said on standard
+// error, and bad is true; the rest is returned all the same.
+func (a *app) collect(ctx context.Context, paths []string) (res *collect.Result, bad bool, err error) {
+	o, err := a.collectOptions()
+	if err != nil {
+		return nil, false, err
 	}
-	return files, bad
+	stop := a.progress(&o)
+	res = collect.Run(ctx, paths, o, nil)
+	stop()
+	if a.verbose {
+		tellMore(res)
+	}
+	return res, a.complain(res), nil
 }
 
-// searchAll looks outside of the named sections of all files.
-func (a *app) searchAll(ctx context.Context, files []*index.File) (bad bool) {
-	for _, f := range files {
-		if err := f.Search(ctx); err != nil && ctx.Err() == nil {
-			fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(f.Path+": "+err.Error()))
+// complain says on standard error what could not be read, and whether there
+// was anything.
+func (a *app) complain(res *collect.Result) (bad bool) {
+	for _, arg := range res.Args {
+		if arg.Err != nil {
 			bad = true
+			if !errors.Is(arg.Err, context.Canceled) {
+				fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(arg.Err.Error()))
+			}
+		}
+		for _, f := range arg.Findings {
+			if f.Severity == index.Error {
+				bad = true
+				fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(f.Path+": "+f.Message))
+			}
 		}
 	}
 	return bad
@@ -94,10 +132,4 @@ func (a *app) print(write func(io.Writer) error) error {
 		return err
 	}
 	return w.Flush()
-}
-
-func closeAll(files []*index.File) {
-	for _, f := range files {
-		f.Close()
-	}
 }

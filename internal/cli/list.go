@@ -21,13 +21,15 @@ func newList(a *app) *cobra.Command {
 				return usageError{errors.New("list: name at least one file")}
 			}
 			ctx := cmd.Context()
-			files, bad := a.openAll(ctx, a.paths(args))
-			defer closeAll(files)
-			bad = a.searchAll(ctx, files) || bad
+			res, bad, err := a.collect(ctx, a.paths(args))
+			if err != nil {
+				return err
+			}
+			defer res.Close()
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			r := report.Build(files, nil)
+			r := report.BuildAll(res, nil)
 			write := report.List
 			if asJSON {
 				write = report.JSON
@@ -35,7 +37,7 @@ func newList(a *app) *cobra.Command {
 			if err := a.print(func(w io.Writer) error { return write(w, r) }); err != nil {
 				return err
 			}
-			if bad || unreadable(files) {
+			if bad || unreadable(res.Files) {
 				return exitError(ExitError)
 			}
 			return nil
@@ -43,6 +45,7 @@ func newList(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the report's JSON, without verdicts and kernels")
 	cmd.Flags().BoolVar(&a.demo, "demo", false, "list the built-in sample")
+	a.walkFlags(cmd)
 	return cmd
 }
 

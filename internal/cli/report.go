@@ -59,6 +59,7 @@ func newReport(a *app) *cobra.Command {
 	f.StringVarP(&o.out, "output", "o", "", "write to this file; its ending chooses the format")
 	f.BoolVar(&o.force, "force", false, "overwrite the file of -o")
 	f.BoolVar(&a.demo, "demo", false, "report the built-in sample")
+	a.walkFlags(cmd)
 	return cmd
 }
 
@@ -72,9 +73,12 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 	if err != nil {
 		return err
 	}
-	files, bad := a.openAll(ctx, a.paths(o.paths))
-	defer closeAll(files)
-	bad = a.searchAll(ctx, files) || bad
+	res, bad, err := a.collect(ctx, a.paths(o.paths))
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	files := res.Files
 	if !a.noKernels {
 		index.DecodeAll(ctx, files, nil)
 	}
@@ -84,7 +88,7 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 	if len(files) == 0 && bad {
 		return exitError(ExitError)
 	}
-	r := report.Build(files, targets)
+	r := report.BuildAll(res, targets)
 	if note != "" {
 		fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(note)+".")
 	}

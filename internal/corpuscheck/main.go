@@ -59,9 +59,11 @@ func main() {
 	flag.Parse()
 	c.find(flag.Args())
 	c.entries(read(filepath.Join(*tables, "entries.tsv")))
+	c.entries(read(filepath.Join(*tables, "hidden.tsv")))
 	c.textSections(read(filepath.Join(*tables, "text-sections.tsv")))
 	c.verdicts(read(filepath.Join(*tables, "verdicts.tsv")), flag.Args())
 	c.reasons(read(filepath.Join(*tables, "reasons.tsv")), flag.Args())
+	c.packages(flag.Args())
 	fmt.Printf("corpus-check: %d values compared in %d files, %d differ\n", c.checks, len(c.plain), c.wrong)
 	if c.wrong > 0 || c.checks == 0 {
 		os.Exit(1)

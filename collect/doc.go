@@ -1,0 +1,162 @@
+// Package collect turns what people name — files, folders, packages, standard
+// input, members of all of these — into opened files, in a stable order, with
+// what belongs to each.
+//
+// Files that are asked for by name are handed out whatever is in them. Of a
+// folder or a package only those are that hold device code, CUDA's or another
+// vendor's; the rest is counted, and of libraries without any the needed
+// libraries are kept, because what a library leans on may run through them.
+//
+// Folders are listed ahead and files are read by a worker for each processor,
+// while results leave in order: that of the arguments, then of the paths.
+// Links are not followed, so nothing outside of a folder is read on its
+// behalf. What is handed out keeps no file open for long: a folder may hold
+// more libraries than a process may open.
+package collect
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	"fatview/dist"
+	"fatview/index"
+	"fatview/pack"
+)
+
+// Options say what to look at, and how.
+type Options struct {
+	// Include and Exclude are patterns of doublestar ("**/*.so") on the path
+	// below a folder or package; one without a slash is for the last element.
+	// An excluded folder or package is not entered.
+	Include, Exclude []string
+	Stdin            io.Reader // what "-" reads
+	Limits           pack.Limits
+	// Named, if set, opens paths that are not on disk, such as those of a
+	// built-in sample; it returns nothing for a path of another kind.
+	Named func(ctx context.Context, path string) ([]*index.File, error)
+	// Eager hands out files that were asked for by name after their headers
+	// were read. The caller calls their Outside and LookForeign.
+	Eager bool
+	// EachCopy hands out identical files one by one.
+	EachCopy bool
+	Progress *Progress
+}
+
+// Progress counts what was looked at so far; it is safe to read at any time.
+type Progress struct {
+	Entries  atomic.Int64 // files and members
+	Binaries atomic.Int64 // of them libraries, objects and loose device code
+	Found    atomic.Int64 // of them with device code
+	Bytes    atomic.Int64 // of all binaries
+}
+
+// Severity of a finding, as in package index.
+type Severity = index.Severity
+
+// A Finding is a remark on an argument as a whole, or on something in it that
+// is not handed out.
+type Finding struct {
+	Severity Severity
+	Path     string
+	Message  string
+}
+
+// A Batch is what was found at one place: a file, or the members of a static
+// library.
+type Batch struct {
+	Arg   int // number of the argument
+	Place string
+	Files []*index.File
+}
+
+// An Other is a library without device code.
+type Other struct {
+	Arg                           int // number of the argument
+	Path, Soname, Machine, Format string
+	Needed                        []string
+}
+
+// An Arg is what became of one argument.
+type Arg struct {
+	Path   string
+	Kind   string // "file", "folder", "archive", or the format of a package: "zip", "tar.gz" …
+	Err    error  // nothing could be read; the text names the path
+	Files  int    // handed out
+	Counts Counts
+	// Findings are in the order in which they were met, at most maxFindings.
+	Findings []Finding
+	Dists    *dist.Set // names relative to the argument
+	rel      map[*index.File]string
+}
+
+// Counts says how many things an argument held.
+type Counts struct {
+	Entries  int64 // files and members looked at, binaries included
+	Binaries int64 // libraries, objects, loose device code; members of static libraries each
+	Codeless int64 // of them without device code of any vendor
+	Copies   int64 // files that equal one that was handed out
+	Links    int64 // symbolic links and other things that are no files: not followed
+	Excluded int64 // left out by Include and Exclude
+}
+
+// A Result is what became of all arguments.
+type Result struct {
+	Args   []*Arg
+	Files  []*index.File // in the order of arguments, then of paths
+	Others []Other       // libraries without device code, at most maxOthers
+	byFile map[*index.File]*Arg
+}
+
+// Dist returns the distribution that a file belongs to, or nil.
+func (r *Result) Dist(f *index.File) *dist.Dist {
+	a := r.byFile[f]
+	if a == nil || a.Dists == nil {
+		return nil
+	}
+	return a.Dists.Owner(a.rel[f])
+}
+
+// Arg returns the argument that a file came with.
+func (r *Result) Arg(f *index.File) *Arg { return r.byFile[f] }
+
+// Close closes all files.
+func (r *Result) Close() {
+	for _, f := range r.Files {
+		f.Close()
+	}
+}
+
+// Failed tells whether something that was asked for could not be read.
+func (r *Result) Failed() bool {
+	for _, a := range r.Args {
+		if a.Err != nil {
+			return true
+		}
+		for _, f := range a.Findings {
+			if f.Severity == index.Error {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Bounds on what is kept of things that are not handed out.
+const (
+	maxFindings = 1000 // of an argument
+	maxOthers   = 50_000
+)
+
+// Note adds a remark that is no problem.
+func (a *Arg) Note(path, msg string) { a.find(index.Info, path, msg) }
+
+func (a *Arg) find(s Severity, path, msg string) {
+	switch n := len(a.Findings); {
+	case n < maxFindings:
+		a.Findings = append(a.Findings, Finding{s, path, msg})
+	case n == maxFindings:
+		// What is left out may be worse than what is told.
+		a.Findings = append(a.Findings, Finding{index.Error, a.Path, "further findings are not told"})
+	}
+}
