@@ -10,6 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"fatview/collect"
 	"fatview/gpu"
 	"fatview/index"
 	"fatview/internal/fatbintest"
@@ -42,9 +43,9 @@ func bigModel(b *testing.B, kernels int) *model {
 	}
 	m := newModel(context.Background(), Options{
 		Paths: []string{"big.fatbin"}, Targets: targets,
-		Open: func(ctx context.Context, path string) ([]*index.File, error) {
+		Collect: collect.Options{Named: func(ctx context.Context, path string) ([]*index.File, error) {
 			return index.Read(ctx, path, bytes.NewReader(file), int64(len(file)), nil)
-		},
+		}},
 	}, newTheme(io.Discard))
 	m.tick = func() tea.Cmd { return nil }
 	clock := time.Now()

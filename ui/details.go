@@ -110,6 +110,9 @@ func (m *model) tellFile(t *teller, r row) {
 	}
 	if len(f.conts) == 0 {
 		text := "No device code: the file holds no fat binary, cubin or PTX."
+		if len(f.f.Foreign()) > 0 {
+			text = "No CUDA device code, but that of another vendor, which is named and not judged."
+		}
 		if !f.searched {
 			text = "No device code in the usual sections; the rest of the file is being searched."
 		}
@@ -124,9 +127,17 @@ func (m *model) tellFile(t *teller, r row) {
 	m.tellFindings(t, f)
 	t.title("file")
 	t.field("path", t.safe(f.path))
+	t.field("belongs to", f.owner)
 	t.field("format", fmt.Sprintf("%s, %d-bit, %s", formatTitle(f.f.Format, f.f.Machine), f.f.Bits, report.Bytes(f.f.Size)))
+	for _, x := range f.f.Foreign() {
+		t.field("not CUDA", t.safe(x.String()))
+	}
+	t.field("bare cubins", t.safe(report.BareText(report.Bare(f.f))))
+	for _, p := range f.f.Copies() {
+		t.field("same content", t.safe(p))
+	}
 	if len(f.f.Needed) > 0 {
-		t.field("links to", t.safe(strings.Join(f.f.Needed, ", ")))
+		t.field("links to", t.safe(strings.Join(m.needed(f), ", ")))
 	}
 }
 
@@ -268,4 +279,21 @@ func (m *model) tellFindings(t *teller, f *file) {
 		}
 		t.para(p, text)
 	}
+}
+
+// needed lists what a file links to; libraries of GPU computing are called by
+// name and version as well.
+func (m *model) needed(f *file) []string {
+	var out []string
+	known := map[string]string{}
+	for _, n := range report.Needs(f.f.Needed) {
+		known[n.Name] = n.String()
+	}
+	for _, n := range f.f.Needed {
+		if s, ok := known[n]; ok {
+			n = s
+		}
+		out = append(out, n)
+	}
+	return out
 }

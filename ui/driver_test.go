@@ -58,7 +58,7 @@ func inventory(inv gpu.Inventory) option {
 }
 
 func opener(open func(context.Context, string) ([]*index.File, error)) option {
-	return func(o *Options, _ *model) { o.Open = open }
+	return func(o *Options, _ *model) { o.Collect.Named = open }
 }
 
 // newDriver opens files on a screen; paths are separated by commas and named

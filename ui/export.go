@@ -183,5 +183,8 @@ func counted(n int, noun string) string {
 	if strings.HasSuffix(noun, "ch") {
 		noun += "e"
 	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
+	}
 	return coverage.Number(n) + " " + noun + "s"
 }

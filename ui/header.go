@@ -65,7 +65,7 @@ func (m *model) drawHeader(out []string) []string {
 
 func (m *model) drawTotals(f *file) string {
 	if len(f.conts) == 0 {
-		text := "no device code"
+		text := m.codeless(f)
 		if !f.searched {
 			text = "no device code in the usual sections, searching the rest …"
 		}
@@ -129,7 +129,11 @@ func archList(archs []string, w int) string {
 func (m *model) activity() []seg {
 	var parts []string
 	if m.opening != "" && len(m.files) > 0 {
-		parts = append(parts, "opening "+cutMiddle(clean(base(m.opening)), 24))
+		text := "opening " + cutMiddle(clean(base(m.opening)), 24)
+		if n := m.coming.Entries.Load(); n > 1 {
+			text += ": " + counted(int(n), "file")
+		}
+		parts = append(parts, text)
 	}
 	if done := m.work.done.Load(); done < m.work.total {
 		parts = append(parts, fmt.Sprintf("kernels %s/%s", coverage.Number(int(done)), coverage.Number(int(m.work.total))))

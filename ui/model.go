@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fatview/arch"
+	"fatview/collect"
 	"fatview/coverage"
 	"fatview/gpu"
 	"fatview/index"
@@ -19,6 +21,7 @@ import (
 type file struct {
 	name  string // as shown, clean
 	path  string
+	owner string      // the distribution that it belongs to, clean; "" none, or not known yet
 	f     *index.File // nil if opening failed
 	err   error
 	conts []*cont
@@ -83,7 +86,9 @@ type model struct {
 	files   []*file
 	pending []string // paths still to open
 	opening string
-	wanted  string // the path that was asked for by hand: its file is shown
+	inbox   inbox             // what the path that is being looked at has yielded
+	coming  *collect.Progress // how far that is
+	wanted  string            // the path that was asked for by hand: its file is shown
 
 	gpus       []*target
 	gpu        int // the chosen one
@@ -123,9 +128,7 @@ type model struct {
 }
 
 func newModel(ctx context.Context, o Options, th theme) *model {
-	if o.Open == nil {
-		o.Open = index.Open
-	}
+	o.Collect.Eager = true
 	m := &model{
 		ctx: ctx, opt: o, keys: newKeys(), th: th, work: newWork(ctx),
 		now: time.Now, save: report.Save,
@@ -216,9 +219,9 @@ func (m *model) openFiles() []*index.File {
 	return out
 }
 
-// addFile takes in an opened file.
-func (m *model) addFile(x *index.File) {
-	f := &file{path: x.Path, name: fileName(x.Path), f: x}
+// addFile takes in an opened file that was found at or below a path.
+func (m *model) addFile(x *index.File, asked string) {
+	f := &file{path: x.Path, name: fileName(x.Path, asked), f: x}
 	m.files = append(m.files, f)
 	f.extend()
 }
@@ -282,9 +285,16 @@ func toolkit(v arch.Version) string {
 	return "CUDA " + v.String()
 }
 
-// fileName is what a path is called on the screen: without its folders, and
-// with its member where it lies in an archive.
-func fileName(path string) string {
+// fileName is what a path is called on the screen: without its folders, those
+// below the folder that was asked for excepted, and with its member where it
+// lies in an archive.
+func fileName(path, asked string) string {
+	if asked = filepath.ToSlash(filepath.Clean(asked)); asked == "." && !strings.HasPrefix(path, "./") {
+		return clean(path)
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(asked, "/")+"/"); ok {
+		return clean(rest)
+	}
 	if outer, member, ok := strings.Cut(path, "!"); ok && member != "" {
 		return clean(base(outer) + "!" + member)
 	}

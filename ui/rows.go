@@ -132,20 +132,40 @@ func (m *model) rowText(r row) (name []seg, facts []string) {
 		}
 		if len(f.conts) == 0 {
 			if f.searched {
-				return name, []string{"no device code"}
+				return name, append(facts, m.codelessShort(f))
 			}
 			return name, []string{"searching"}
 		}
 		if f.decoded > 0 {
 			facts = append(facts, column(f.kernels, "kernel"))
 		}
-		return name, append(facts, counted(len(f.conts), "container"))
+		facts = append(facts, counted(len(f.conts), "container"))
+		if f.owner != "" {
+			facts = append(facts, f.owner)
+		}
+		return name, facts
 	case kindContainer:
 		return m.containerText(r, c), m.containerFacts(c)
 	case kindImage:
 		return m.imageText(r)
 	}
 	return m.kernelText(r)
+}
+
+// codelessShort is codeless for a row.
+func (m *model) codelessShort(f *file) string {
+	if codes := f.f.Foreign(); len(codes) > 0 {
+		return cleanTo(codes[0].Kind, 60) + ", not CUDA"
+	}
+	return "no device code"
+}
+
+// codeless says what a file without CUDA device code holds.
+func (m *model) codeless(f *file) string {
+	if codes := f.f.Foreign(); len(codes) > 0 {
+		return "not CUDA: " + cleanTo(codes[0].String(), 120)
+	}
+	return "no device code"
 }
 
 // containerName is the translation unit, or a number.

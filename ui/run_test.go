@@ -13,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"fatview/collect"
 	"fatview/index"
 )
 
@@ -111,7 +112,7 @@ func TestRunLeavesTheTerminalClean(t *testing.T) {
 			defer cancel()
 			done := make(chan error, 1)
 			go func() {
-				done <- Run(ctx, Options{Paths: []string{fixtures + "mixed.so"}, Open: c.open, In: s.program, Out: s.program})
+				done <- Run(ctx, Options{Paths: []string{fixtures + "mixed.so"}, Collect: collect.Options{Named: c.open}, In: s.program, Out: s.program})
 			}()
 			if s.wait("fatview"); c.open == nil {
 				s.wait("3 containers")

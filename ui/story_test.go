@@ -325,6 +325,10 @@ func TestUnknownKeySaysSo(t *testing.T) {
 
 func TestCrashInTheBackgroundIsTold(t *testing.T) {
 	d := newDriver(t, 80, 24, "mixed.so,mixed.so", opener(func(context.Context, string) ([]*index.File, error) { panic("boom\x1b[31m") }))
+	d.WantScreen(`mistake in fatview: boom\x1b[31m`)
+	d = newDriver(t, 80, 24, "mixed.so", func(o *Options, _ *model) {
+		o.Detect = func(context.Context) gpu.Inventory { panic("boom\x1b[31m") }
+	})
 	d.WantFoot(`something went wrong in the background: boom\x1b[31m`)
 }
 

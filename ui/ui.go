@@ -21,19 +21,19 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"fatview/collect"
 	"fatview/gpu"
-	"fatview/index"
 )
 
 // Options is what the explorer starts with. The zero value asks for a path.
 type Options struct {
-	Paths     []string                                                      // opened in the background, in order
-	Open      func(ctx context.Context, path string) ([]*index.File, error) // nil: index.Open
-	Targets   []gpu.Target                                                  // GPUs by name, with the drivers they are judged for
-	Detect    func(ctx context.Context) gpu.Inventory                       // nil: no detection
-	NoKernels bool                                                          // decode nothing on its own
-	In        io.Reader                                                     // nil: the terminal
-	Out       io.Writer                                                     // nil: the terminal
+	Paths     []string                                // looked at in the background, in order
+	Collect   collect.Options                         // how they are
+	Targets   []gpu.Target                            // GPUs by name, with the drivers they are judged for
+	Detect    func(ctx context.Context) gpu.Inventory // nil: no detection
+	NoKernels bool                                    // decode nothing on its own
+	In        io.Reader                               // nil: the terminal
+	Out       io.Writer                               // nil: the terminal
 	Version   string
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -69,6 +68,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 // settle takes in what workers have decoded and starts what follows from it:
 // verdicts, and the search that is on.
 func (m *model) settle() tea.Cmd {
+	arrived := m.takeIn()
 	changed, redraw := false, false
 	for fi, f := range m.files {
 		for _, ci := range f.refresh() {
@@ -86,50 +86,7 @@ func (m *model) settle() tea.Cmd {
 			cmds = append(cmds, m.startFind(m.find.query))
 		}
 	}
-	return tea.Batch(append(cmds, m.judge(), m.wake())...)
-}
-
-// opened takes in a file, or why there is none, and goes on to the next.
-func (m *model) opened(msg openedMsg) tea.Cmd {
-	m.opening = ""
-	if msg.err != nil {
-		if m.ctx.Err() != nil {
-			return nil
-		}
-		// The error begins with the path, which the row shows already.
-		text := strings.TrimPrefix(msg.err.Error(), msg.path+": ")
-		m.files = append(m.files, &file{path: msg.path, name: clean(base(msg.path)), err: errors.New(text)})
-		m.fail(clean(msg.err.Error()))
-		m.rebuild()
-		if msg.path == m.wanted {
-			m.wanted = ""
-			m.move(len(m.rows) - 1)
-		}
-		return m.openNext()
-	}
-	first := len(m.files)
-	var cmds []tea.Cmd
-	var jobs []decodeJob
-	for _, x := range msg.files {
-		m.addFile(x)
-		f := m.files[len(m.files)-1]
-		if len(msg.files) <= 20 {
-			m.open[row{int32(len(m.files) - 1), none, none, none}] = true
-		}
-		cmds = append(cmds, m.outside(f))
-		for _, c := range f.conts {
-			jobs = append(jobs, decodeJob{f.f, c})
-		}
-	}
-	if !m.opt.NoKernels {
-		cmds = append(cmds, m.decode(jobs))
-	}
-	m.rebuild()
-	if msg.path == m.wanted && first < len(m.files) {
-		m.wanted = ""
-		m.show(row{int32(first), none, none, none})
-	}
-	return tea.Batch(append(cmds, m.openNext(), m.settle())...)
+	return tea.Batch(append(cmds, arrived, m.judge(), m.wake())...)
 }
 
 // outsideDone takes in containers that were found outside of the named

@@ -9,6 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"fatview/collect"
 	"fatview/coverage"
 	"fatview/fatbin"
 	"fatview/gpu"
@@ -71,9 +72,8 @@ func (w *work) stop(patience time.Duration) bool {
 type (
 	tickMsg   struct{}
 	openedMsg struct {
-		path  string
-		files []*index.File
-		err   error
+		path string
+		res  *collect.Result
 	}
 	outsideMsg struct {
 		file  *file
@@ -103,10 +103,13 @@ func (m *model) openNext() tea.Cmd {
 	path := m.pending[0]
 	m.pending = m.pending[1:]
 	m.opening = path
-	open := m.opt.Open
+	how := m.opt.Collect
+	m.coming = &collect.Progress{}
+	how.Progress = m.coming
+	inbox := &m.inbox
 	return m.work.run(func(ctx context.Context) tea.Msg {
-		files, err := open(ctx, path)
-		return openedMsg{path, files, err}
+		res := collect.Run(ctx, []string{path}, how, inbox.put)
+		return openedMsg{path, res}
 	})
 }
 
@@ -120,6 +123,9 @@ func (m *model) outside(f *file) tea.Cmd {
 	m.work.search++
 	return m.work.run(func(ctx context.Context) tea.Msg {
 		found, err := f.f.Outside(ctx)
+		if err == nil {
+			err = f.f.LookForeign(ctx)
+		}
 		return outsideMsg{f, found, err}
 	})
 }
