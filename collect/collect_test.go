@@ -469,7 +469,9 @@ func TestBadPackages(t *testing.T) {
 		put("cut/cut.tgz", gz[:len(gz)-2000]).
 		put("bomb/bomb.zip", zipOf(t, "a.so", mixed, "zeros.so", append(bytes.Clone(mixed), zeros...))).
 		put("dots/dots.zip", zipOf(t, "../../escape.so", mixed)).
-		put("thin/thin.a", fatbintest.ArThin("missing.o"))
+		put("thin/lib/thin.a", fatbintest.ArThinMembers(
+			fatbintest.ThinMember{Name: "../obj/there.o", Size: len(fixture(t, "rdc-object.o"))}, fatbintest.ThinMember{Name: "missing.o", Size: 9},
+			fatbintest.ThinMember{Name: "/dev/zero", Size: 9}, fatbintest.ThinMember{Name: "../obj/there.o", Size: 9})).fixture("thin/obj/there.o", "rdc-object.o")
 	res := w.run(Options{}, "cut")
 	w.wantPaths(res, "cut/cut.tgz!a.so")
 	wantFinding(t, res.Args[0], index.Error, "", "")
@@ -477,6 +479,12 @@ func TestBadPackages(t *testing.T) {
 	res = w.run(Options{Limits: pack.Limits{Ratio: 20}}, "bomb")
 	w.wantPaths(res, "bomb/bomb.zip!a.so")
 	wantFinding(t, res.Args[0], index.Warning, "bomb.zip!zeros.so", "left out")
+
+	res = w.run(Options{}, "thin/lib")
+	w.wantPaths(res, "thin/lib/thin.a!../obj/there.o")
+	wantFinding(t, res.Args[0], index.Error, "thin.a!../obj/there.o", "member of a thin archive changed")
+	wantFinding(t, res.Args[0], index.Error, "thin.a!missing.o", "member of a thin archive is missing")
+	wantFinding(t, res.Args[0], index.Error, "thin.a!/dev/zero", "is not a regular file")
 
 	res = w.run(Options{}, "dots")
 	w.wantPaths(res, "dots/dots.zip!escape.so")

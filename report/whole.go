@@ -186,7 +186,7 @@ func (d *Distribution) units(r *Report) []unit {
 		if !ok || tag == "" {
 			n = len(out)
 			at[stem] = n
-			out = append(out, unit{name: lastPart(f.Path)})
+			out = append(out, unit{name: unitName(f.Path)})
 		}
 		u := &out[n]
 		u.files, u.tags = append(u.files, i), append(u.tags, tag)
@@ -282,6 +282,16 @@ func (f *File) on(g int) *Coverage {
 		}
 	}
 	return nil
+}
+
+// unitName is a path without folders; a member of a static library keeps the
+// library's name.
+func unitName(path string) string {
+	name := path[strings.LastIndex(path, "/")+1:]
+	if lib, _, ok := strings.Cut(name, "!"); ok && !strings.HasSuffix(lib, ".a") && !strings.HasSuffix(lib, ".lib") {
+		return lastPart(path)
+	}
+	return name
 }
 
 // lastPart is the last element of a path, with packages' members and folders.

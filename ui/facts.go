@@ -48,14 +48,27 @@ func (m *model) tellImage(t *teller, r row, page bool) {
 	m.tellImageVerdict(t, r)
 	t.title("image")
 	t.field("holds", clean(im.Kind.Title())+" for "+im.ArchName())
-	if v := im.PTXISA(); !v.IsZero() {
-		t.field("PTX ISA", v.String())
+	for _, f := range im.Facts() {
+		switch f.Name {
+		case "kind", "architecture", "debug", "Mercury", "host", "stored", "suffix": // told already, or by the flags
+		case "entry version":
+			if im.Kind != fatbin.KindCubin { // of a cubin it says nothing that the toolkit does not
+				t.field("version", t.safe(f.Value))
+			}
+		case "bytecode version", "IR container version":
+			t.field("version", t.safe(f.Value)+" ("+strings.TrimSuffix(f.Name, " version")+")")
+		default:
+			t.field(f.Name, t.safe(f.Value))
+		}
+	}
+	if ct := m.contents(r); ct != nil {
+		for _, f := range ct.Facts {
+			t.field(f.Name, t.safe(f.Value))
+		}
 	}
 	if names := im.Flags.Names(); len(names) > 0 {
 		t.field("flags", clean(strings.Join(names, ", ")))
 	}
-	t.field("options", t.safe(im.Options))
-	t.field("identifier", t.safe(im.Identifier))
 	if im.Compression == fatbin.CompressionNone {
 		t.field("size", report.Bytes(im.Bytes)+", not compressed")
 	} else {
