@@ -84,12 +84,21 @@ func (a *argWalk) binary(ctx context.Context, r io.ReaderAt, size int64, closer 
 		}
 		return
 	}
-	for _, f := range files {
-		if len(f.Thin) > 0 {
-			files = append(files, a.thin(ctx, out, f.Thin)...)
+	thin := false
+	for i, f := range files {
+		if len(f.Thin) == 0 {
+			continue
 		}
+		thin = true
+		if members := a.thin(ctx, out, f.Thin); len(members) > 0 {
+			files = append(append(files[:i:i], files[i+1:]...), members...)
+			f.Close()
+		}
+		break // an archive has one such entry
 	}
-	out.files, out.data = files, r
+	if out.files, out.data = files, r; thin {
+		out.data = nil // equal archives of this kind may name different files
+	}
 	a.look(ctx, out, !out.named || !a.opt.Eager)
 }
 

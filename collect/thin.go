@@ -56,10 +56,12 @@ func (a *argWalk) thinMember(ctx context.Context, place string, m elfscan.ThinMe
 	var r io.ReaderAt = h
 	size := st.Size()
 	if m.Offset > 0 {
-		if m.Offset > size || m.Size > size-m.Offset {
+		// The header of a member there, of the size that ar(5) gives.
+		const header = 60
+		if m.Offset > size-header || m.Size > size-header-m.Offset {
 			return nil, fmt.Errorf("member of a thin archive lies at %#x, which is not in %s", m.Offset, path)
 		}
-		r, size = io.NewSectionReader(h, m.Offset, m.Size), m.Size
+		r, size = io.NewSectionReader(h, m.Offset+header, m.Size), m.Size
 	} else if m.Size != size {
 		return nil, fmt.Errorf("member of a thin archive changed: %s has %d bytes, not %d", path, size, m.Size)
 	}
