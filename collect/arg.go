@@ -126,7 +126,7 @@ func (a *argWalk) stdin(ctx context.Context, seq *sequence) {
 		return
 	}
 	a.stdinRead = true
-	blob, err := pack.Spool(ctx, a.opt.Stdin, a.opt.Limits)
+	blob, err := a.spool(ctx)
 	if err != nil {
 		s.sub.end()
 		s.out = outcome{place: stdinPath, err: fmt.Errorf("standard input: %w", err)}
@@ -134,6 +134,31 @@ func (a *argWalk) stdin(ctx context.Context, seq *sequence) {
 		return
 	}
 	a.opened(ctx, stdinPath, "", blob, blob.Size(), blob, nil, true, s)
+}
+
+// spool reads standard input, and leaves it when ctx ends: the read that waits
+// for more goes on by itself.
+func (a *argWalk) spool(ctx context.Context) (*pack.Blob, error) {
+	type result struct {
+		blob *pack.Blob
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		blob, err := pack.Spool(ctx, a.opt.Stdin, a.opt.Limits)
+		done <- result{blob, err}
+	}()
+	select {
+	case r := <-done:
+		return r.blob, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.blob != nil {
+				r.blob.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
 }
 
 // file looks at a file on disk; s is filled and closed.

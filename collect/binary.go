@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"fatview/elfscan"
@@ -24,11 +25,9 @@ type outcome struct {
 	findings   []Finding
 	counts     Counts
 	err        error
-	// For finding copies: the content, and what the file system says.
-	data   io.ReaderAt
-	size   int64
-	st     fs.FileInfo
-	copyOf string // the place whose hard link this is
+	digest     digest      // of the content of files, for finding copies; zero: is no copy
+	st         fs.FileInfo // nil inside of packages
+	copyOf     string      // the place whose hard link this is
 }
 
 func (o *outcome) find(s Severity, path, msg string) {
@@ -44,8 +43,10 @@ func (a *argWalk) opened(ctx context.Context, place, rel string, r io.ReaderAt, 
 	if s.sub != nil {
 		defer s.sub.end()
 	}
-	s.out = outcome{place: place, rel: rel, named: named, size: size, st: st}
-	s.out.counts.Entries = 1
+	s.out = outcome{place: place, rel: rel, named: named, st: st}
+	if s.sub != nil {
+		s.out.counts.Entries = 1 // a member of a package was counted by its walk
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			s.out.find(index.Error, place, fmt.Sprintf("reading it failed, which is a mistake in fatview: %v", p))
@@ -53,11 +54,20 @@ func (a *argWalk) opened(ctx context.Context, place, rel string, r io.ReaderAt, 
 	}()
 	if a.inner == "" || named {
 		if f := pack.Recognise(r, size); f != "" && s.sub != nil {
-			if named {
-				a.arg.Kind = string(f)
+			if f == pack.FormatZip && executable(r, size) {
+				// A program with a zip behind it is a program; the zip's
+				// members come besides, if it is one.
+				keep := newKeeper(closer)
+				keep.users.Add(1)
+				a.pkg(ctx, place, rel, r, size, keep, true, s)
+				closer = keep
+			} else {
+				if named {
+					a.arg.Kind = string(f)
+				}
+				a.pkg(ctx, place, rel, r, size, newKeeper(closer), false, s)
+				return
 			}
-			a.pkg(ctx, place, rel, r, size, newKeeper(closer), s)
-			return
 		}
 	}
 	if !named && !a.filter.takes(rel) {
@@ -68,19 +78,30 @@ func (a *argWalk) opened(ctx context.Context, place, rel string, r io.ReaderAt, 
 	a.binary(ctx, r, size, closer, &s.out)
 }
 
+// executable tells whether something that ends like a zip begins like a
+// program or library.
+func executable(r io.ReaderAt, size int64) bool {
+	var head [2]byte
+	if n, _ := r.ReadAt(head[:], 0); n < len(head) || string(head[:]) == "PK" {
+		return false
+	}
+	_, err := elfscan.Scan(r, size)
+	return err == nil
+}
+
 // binary opens a library, an object, a static library or loose device code.
 func (a *argWalk) binary(ctx context.Context, r io.ReaderAt, size int64, closer io.Closer, out *outcome) {
 	files, err := index.Read(ctx, out.place, r, size, closer)
 	if err != nil {
 		closer.Close()
-		switch known := !errors.Is(err, index.ErrUnknown) && !errors.Is(err, index.ErrEmpty); {
+		switch known := !errors.Is(err, index.ErrUnknown) && !errors.Is(err, index.ErrEmpty) && !errors.Is(err, index.ErrNoObject); {
 		case out.named:
 			out.err = err
 		case ctx.Err() != nil:
 		case known:
 			out.counts.Binaries++
 			out.counts.Codeless++
-			out.find(severityOf(err), out.place, strings.TrimPrefix(err.Error(), out.place+": "))
+			out.find(index.Error, out.place, strings.TrimPrefix(err.Error(), out.place+": "))
 		}
 		return
 	}
@@ -96,19 +117,12 @@ func (a *argWalk) binary(ctx context.Context, r io.ReaderAt, size int64, closer 
 		}
 		break // an archive has one such entry
 	}
-	if out.files, out.data = files, r; thin {
-		out.data = nil // equal archives of this kind may name different files
-	}
+	out.files = files
 	a.look(ctx, out, !out.named || !a.opt.Eager)
-}
-
-// severityOf tells damage, which is common in folders, from a failure to read.
-func severityOf(err error) Severity {
-	var damage *elfscan.FormatError
-	if errors.As(err, &damage) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return index.Warning
+	// Equal thin archives may name different files.
+	if len(out.files) > 0 && !out.named && !thin && !a.opt.EachCopy {
+		out.digest = digestOf(ctx, r, size)
 	}
-	return index.Error
 }
 
 // look searches the files of an outcome for hidden device code if deep, and
@@ -121,6 +135,13 @@ func (a *argWalk) look(ctx context.Context, out *outcome, deep bool) {
 		}
 	}
 	if !deep {
+		out.files = slices.DeleteFunc(all, func(f *index.File) bool {
+			if !a.asked(f) {
+				f.Close()
+				return true
+			}
+			return false
+		})
 		return
 	}
 	var kept []*index.File
@@ -133,11 +154,11 @@ func (a *argWalk) look(ctx context.Context, out *outcome, deep bool) {
 		if err := f.LookForeign(ctx); err != nil && ctx.Err() == nil {
 			out.find(index.Error, f.Path, "searching it for code of other vendors: "+err.Error())
 		}
-		if a.asked(f) && (len(f.Containers) > 0 || len(f.Foreign()) > 0) {
+		if a.asked(f) && (len(f.Containers) > 0 || len(f.Foreign()) > 0 || damaged(f)) {
 			kept = append(kept, f)
 		}
 	}
-	if len(kept) == 0 && out.named && a.inner == "" || len(kept) == 0 && a.exact(all) {
+	if len(kept) == 0 && (out.named && a.inner == "" || a.exact(all)) {
 		// It was asked for, so it is shown; the members of a library that has
 		// nothing are not all shown.
 		kept = a.firstAsked(all)
@@ -155,11 +176,9 @@ func (a *argWalk) look(ctx context.Context, out *outcome, deep bool) {
 			out.counts.Codeless++
 		}
 		for _, x := range f.Findings() {
-			s := x.Severity
-			if s == index.Error {
-				s = index.Warning // nothing to look at was lost
+			if a.asked(f) {
+				out.find(x.Severity, f.Path, x.Message)
 			}
-			out.find(s, f.Path, x.Message)
 		}
 		if !f.Relocatable && (f.Format == "elf" || f.Format == "pe") {
 			out.others = append(out.others, Other{0, f.Path, f.Soname, f.Machine, f.Format, f.Needed})
@@ -167,6 +186,12 @@ func (a *argWalk) look(ctx context.Context, out *outcome, deep bool) {
 		f.Close()
 	}
 	out.files = kept
+}
+
+// damaged tells whether something of a file could not be read: what that was
+// nobody knows, so the file is shown.
+func damaged(f *index.File) bool {
+	return slices.ContainsFunc(f.Findings(), func(x index.Finding) bool { return x.Severity == index.Error })
 }
 
 // asked tells whether a file is, or lies in, what was asked for.

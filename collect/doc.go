@@ -17,6 +17,7 @@ package collect
 import (
 	"context"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"fatview/dist"
@@ -48,7 +49,7 @@ type Progress struct {
 	Entries  atomic.Int64 // files and members
 	Binaries atomic.Int64 // of them libraries, objects and loose device code
 	Found    atomic.Int64 // of them with device code
-	Bytes    atomic.Int64 // of all binaries
+	Bytes    atomic.Int64 // of the binaries
 }
 
 // Severity of a finding, as in package index.
@@ -86,8 +87,9 @@ type Arg struct {
 	Counts Counts
 	// Findings are in the order in which they were met, at most maxFindings.
 	Findings []Finding
-	Dists    *dist.Set // names relative to the argument
-	rel      map[*index.File]string
+	Dists    *dist.Set                // names relative to the argument
+	rel      map[*index.File]string   // below the argument
+	copies   map[*index.File][]string // likewise, of what equals it
 }
 
 // Counts says how many things an argument held.
@@ -108,13 +110,20 @@ type Result struct {
 	byFile map[*index.File]*Arg
 }
 
-// Dist returns the distribution that a file belongs to, or nil.
-func (r *Result) Dist(f *index.File) *dist.Dist {
+// Dists returns the distributions that a file and its copies belong to, each
+// once, that of the file itself first.
+func (r *Result) Dists(f *index.File) []*dist.Dist {
 	a := r.byFile[f]
 	if a == nil || a.Dists == nil {
 		return nil
 	}
-	return a.Dists.Owner(a.rel[f])
+	var out []*dist.Dist
+	for _, rel := range append([]string{a.rel[f]}, a.copies[f]...) {
+		if d := a.Dists.Owner(rel); d != nil && !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // Arg returns the argument that a file came with.
@@ -125,21 +134,6 @@ func (r *Result) Close() {
 	for _, f := range r.Files {
 		f.Close()
 	}
-}
-
-// Failed tells whether something that was asked for could not be read.
-func (r *Result) Failed() bool {
-	for _, a := range r.Args {
-		if a.Err != nil {
-			return true
-		}
-		for _, f := range a.Findings {
-			if f.Severity == index.Error {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Bounds on what is kept of things that are not handed out.
@@ -156,7 +150,8 @@ func (a *Arg) find(s Severity, path, msg string) {
 	case n < maxFindings:
 		a.Findings = append(a.Findings, Finding{s, path, msg})
 	case n == maxFindings:
-		// What is left out may be worse than what is told.
-		a.Findings = append(a.Findings, Finding{index.Error, a.Path, "further findings are not told"})
+		a.Findings = append(a.Findings, Finding{s, a.Path, "further findings are not told"})
+	case s == index.Error:
+		a.Findings[maxFindings].Severity = s // as bad as the worst that is left out
 	}
 }

@@ -45,7 +45,7 @@ func (f filter) enters(rel string) bool { return !matches(f.exclude, rel) }
 // takes tells whether a file is to be looked at. A folder that is named by
 // --include is taken whole.
 func (f filter) takes(rel string) bool {
-	if matches(f.exclude, rel) {
+	if matchesOrUnder(f.exclude, rel) {
 		return false
 	}
 	return len(f.include) == 0 || matchesOrUnder(f.include, rel)

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +30,8 @@ type entry struct {
 	name string
 	typ  fs.FileMode
 	sub  *listing
+
+	hidden bool // looked at in another way
 }
 
 // ahead bounds how many entries are listed before their turn.
@@ -135,10 +138,7 @@ func (a *argWalk) walk(ctx context.Context, l *lister, top *listing, seq *sequen
 				return
 			}
 			l.wait(ctx, at.x)
-			if a.entered(ctx, at.x, seq) {
-				stack = stack[:len(stack)-1]
-				continue
-			}
+			a.entered(ctx, at.x, seq)
 		}
 		if at.next >= len(at.x.entries) {
 			l.ahead.Add(-int64(len(at.x.entries)))
@@ -147,6 +147,13 @@ func (a *argWalk) walk(ctx context.Context, l *lister, top *listing, seq *sequen
 		}
 		e := at.x.entries[at.next]
 		at.next++
+		if e.hidden {
+			if e.sub != nil {
+				l.wait(ctx, e.sub)
+				l.ahead.Add(-int64(len(e.sub.entries)))
+			}
+			continue
+		}
 		if e.sub != nil {
 			at.x.entries[at.next-1].sub = nil
 			stack = append(stack, level{x: e.sub})
@@ -159,9 +166,9 @@ func (a *argWalk) walk(ctx context.Context, l *lister, top *listing, seq *sequen
 	}
 }
 
-// entered notes what is to be said of a folder, and tells whether it is done
-// with: an OCI image layout is walked as the image that it is.
-func (a *argWalk) entered(ctx context.Context, x *listing, seq *sequence) (done bool) {
+// entered notes what is to be said of a folder. An OCI image layout is walked
+// as the image that it is, and then as a folder without the image's parts.
+func (a *argWalk) entered(ctx context.Context, x *listing, seq *sequence) {
 	s := newSlot()
 	s.out = outcome{place: filepath.ToSlash(x.dir), rel: x.rel}
 	s.out.counts.Excluded = x.excluded
@@ -169,17 +176,33 @@ func (a *argWalk) entered(ctx context.Context, x *listing, seq *sequence) (done 
 	if x.err != nil {
 		s.out.find(index.Error, s.out.place, strings.TrimPrefix(index.PathError(x.dir, x.err).Error(), x.dir+": "))
 	}
-	if x.has("oci-layout") && x.has("index.json") && pack.IsLayout(os.DirFS(x.dir)) {
-		s.sub = newSequence()
-		defer s.sub.end()
-		seq.add(s)
-		a.layout(ctx, os.DirFS(x.dir), s.out.place, x.rel, s)
-		return true
+	if x.has("oci-layout") && x.has("index.json") {
+		// Through os.Root, so that links in it lead nowhere else.
+		if root, err := os.OpenRoot(x.dir); err == nil {
+			defer root.Close()
+			if pack.IsLayout(root.FS()) {
+				s.sub = newSequence()
+				defer s.sub.end()
+				seq.add(s)
+				if a.layout(ctx, root.FS(), s.out.place, x.rel, s) {
+					x.hide("oci-layout", "index.json", "manifest.json", "blobs")
+				}
+				return
+			}
+		}
 	}
 	if x.err != nil || x.excluded > 0 {
 		seq.add(s)
 	}
-	return false
+}
+
+// hide takes entries out of the listing.
+func (x *listing) hide(names ...string) {
+	for i := range x.entries {
+		if e := &x.entries[i]; slices.Contains(names, e.name) {
+			e.hidden = true
+		}
+	}
 }
 
 func (x *listing) has(name string) bool {
@@ -215,6 +238,14 @@ func (a *argWalk) entry(ctx context.Context, x *listing, e entry, seq *sequence)
 func (a *argWalk) stat(ctx context.Context, path string, manifest bool, s *slot) {
 	st, err := os.Lstat(path)
 	out := s.out
+	defer func() {
+		if p := recover(); p != nil { // only of a manifest: opened has its own
+			out.find(index.Error, out.place, fmt.Sprintf("reading it failed, which is a mistake in fatview: %v", p))
+			s.out = out
+			s.sub.end()
+			close(s.ready)
+		}
+	}()
 	problem := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -11,10 +11,10 @@ import (
 // maxOpen is how many files of folders are open at a time.
 const maxOpen = 128
 
-// A pool keeps the files that were read last open.
+// A pool keeps the files that were opened last open.
 type pool struct {
 	mu   sync.Mutex
-	used list.List // of *handle, the one used last in front
+	used list.List // of *handle, the one opened last in front
 }
 
 // A handle is a file of a folder that is opened when it is read. It refuses to
@@ -89,7 +89,7 @@ func openRegular(path string, st fs.FileInfo) (*os.File, error) {
 	return f, nil
 }
 
-// touch makes h the one used last, and closes the ones used longest ago.
+// touch makes h the one opened last, and closes those opened longest ago.
 func (p *pool) touch(h *handle) {
 	var old []*handle
 	p.mu.Lock()

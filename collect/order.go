@@ -6,7 +6,8 @@ import (
 )
 
 // A slot is a place in the order of results. Whoever works on it fills in what
-// it yields and closes ready; a folder or package yields a sequence.
+// it yields and closes ready. One that may be a package has a sequence for its
+// members from the start, and that is ended before ready is closed.
 type slot struct {
 	ready chan struct{}
 	out   outcome
@@ -58,10 +59,10 @@ func (s *sequence) each(do func(outcome)) {
 		x := s.slots[i]
 		s.slots[i] = nil
 		s.mu.Unlock()
-		<-x.ready
 		if x.sub != nil {
-			x.sub.each(do)
+			x.sub.each(do) // as they come, before the package has ended
 		}
+		<-x.ready
 		do(x.out)
 	}
 }

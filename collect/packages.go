@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -14,16 +15,34 @@ import (
 	"fatview/pack"
 )
 
-// pkg walks a package; its members become slots of s.sub.
-func (a *argWalk) pkg(ctx context.Context, place, rel string, r io.ReaderAt, size int64, keep *keeper, s *slot) {
+// pkg walks a package; its members become slots of s.sub. behind says that it is
+// a zip behind a program, which may turn out to be none.
+func (a *argWalk) pkg(ctx context.Context, place, rel string, r io.ReaderAt, size int64, keep *keeper, behind bool, s *slot) {
 	defer keep.Close()
 	if a.arg.Dists == nil {
 		a.arg.Dists = &dist.Set{} // only of an argument that is a package itself
 	}
-	sum, err := pack.Walk(ctx, r, size, place, a.opt.Limits, func(m *pack.Member) error {
-		return a.member(ctx, place, rel, m, keep, s)
-	})
-	a.walked(ctx, place, sum, err, s)
+	v := &visitor{argWalk: a, place: place, rel: rel, keep: keep, s: s}
+	if behind {
+		v.program = base(place)
+	}
+	sum, err := pack.Walk(ctx, r, size, place, v.limits(), func(m *pack.Member) error { return v.member(ctx, m) })
+	if behind && sum == nil {
+		return
+	}
+	v.walked(ctx, sum, err)
+	if s.out.named && sum != nil && !behind {
+		a.arg.Kind = string(sum.Format) // it may be an image in what looked like a tar
+	}
+}
+
+// layout walks an OCI image layout that lies in a folder, and tells whether it
+// is one.
+func (a *argWalk) layout(ctx context.Context, dir fs.FS, place, rel string, s *slot) bool {
+	v := &visitor{argWalk: a, place: place, rel: rel, keep: newKeeper(nil), s: s}
+	sum, err := pack.WalkLayout(ctx, dir, v.limits(), func(m *pack.Member) error { return v.member(ctx, m) })
+	v.walked(ctx, sum, err)
+	return err == nil
 }
 
 // A keeper closes a package when the last of those that read it has: members
@@ -59,31 +78,49 @@ func (w *window) Close() error {
 	return err
 }
 
-// layout walks an OCI image layout that lies in a folder.
-func (a *argWalk) layout(ctx context.Context, dir fs.FS, place, rel string, s *slot) {
-	sum, err := pack.WalkLayout(ctx, dir, a.opt.Limits, func(m *pack.Member) error {
-		return a.member(ctx, place, rel, m, newKeeper(nil), s)
-	})
-	a.walked(ctx, place, sum, err, s)
+// A visitor takes in the members of one package. Its walk is one goroutine,
+// which alone writes the package's own outcome.
+type visitor struct {
+	*argWalk
+	place, rel string
+	program    string // base name of a program that the package stands behind
+	keep       *keeper
+	s          *slot
+	refused    map[string]bool // members that may hold device code and were not asked for
+}
+
+// limits are the bounds of the walk, and which packages in it are opened.
+func (v *visitor) limits() pack.Limits {
+	lim := v.opt.Limits
+	lim.Together = v.memory
+	lim.Enter = func(path string) bool {
+		if v.inner != "" && !v.wants(path) {
+			return false
+		}
+		if !v.filter.enters(relTo(v.rel, path)) {
+			v.s.out.counts.Excluded++
+			return false
+		}
+		return true
+	}
+	return lim
 }
 
 // walked notes how a walk ended.
-func (a *argWalk) walked(ctx context.Context, place string, sum *pack.Summary, err error, s *slot) {
+func (v *visitor) walked(ctx context.Context, sum *pack.Summary, err error) {
+	out := &v.s.out
 	if sum != nil {
-		if s.out.named {
-			a.arg.Kind = string(sum.Format) // it may be an image in what looked like a tar
-		}
-		s.out.counts.Links += int64(sum.Skipped.Links + sum.Skipped.Devices)
+		out.counts.Links += int64(sum.Skipped.Links + sum.Skipped.Devices)
 		for _, f := range sum.Findings {
-			s.out.find(Severity(f.Severity.String()), inside(place, f.Path), f.Message)
+			out.find(Severity(f.Severity.String()), inside(v.place, f.Path), f.Message)
 		}
 	}
 	switch {
 	case err == nil || ctx.Err() != nil:
-	case s.out.named:
-		s.out.err = errors.New(place + ": " + err.Error())
+	case out.named:
+		out.err = errors.New(v.place + ": " + err.Error())
 	default:
-		s.out.find(index.Warning, place, err.Error())
+		out.find(index.Error, v.place, err.Error())
 	}
 }
 
@@ -96,76 +133,92 @@ func inside(place, member string) string {
 }
 
 // member looks at a member of a package: manifests are read, binaries opened.
-func (a *argWalk) member(ctx context.Context, place, rel string, m *pack.Member, keep *keeper, s *slot) error {
+// What is of no interest leaves nothing but a count.
+func (v *visitor) member(ctx context.Context, m *pack.Member) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	a.progress.Entries.Add(1)
-	x := newSlot()
-	x.out = outcome{place: place + "!" + m.Path, rel: relTo(rel, m.Path)}
-	x.out.counts.Entries = 1
-	done := func() {
-		s.sub.add(x)
-		close(x.ready)
-	}
+	v.progress.Entries.Add(1)
+	place, rel := v.place+"!"+m.Path, relTo(v.rel, m.Path)
+	counts := &v.s.out.counts
 	switch {
-	case a.inner != "" && !a.wants(m.Path):
-		x.out.counts.Entries = 0
-		done()
+	case v.inner != "" && !v.wants(m.Path):
+		v.refuse(m)
 		return nil
-	case dist.IsManifest(x.out.rel):
-		a.manifest(m, &x.out)
-		done()
+	case v.program != "" && m.Path == v.program:
+		return nil // what stands before the zip; it is read as a file
+	}
+	counts.Entries++
+	switch {
+	case dist.IsManifest(rel):
+		v.manifest(m, place, rel)
 		return nil
-	case !a.filter.takes(x.out.rel):
-		x.out.counts.Excluded = 1
-		done()
+	case !v.filter.takes(rel):
+		counts.Excluded++
+		v.refuse(m)
 		return nil
-	case m.LinkOf != "":
-		x.out.copyOf = place + "!" + m.LinkOf
-		done()
+	case m.LinkOf != "" && v.refused[m.LinkOf]:
+		v.s.out.find(index.Warning, place, "is a hard link of "+m.LinkOf+", which was left out; ask for that one")
 		return nil
-	case !promising(m.Head, m.Size):
-		done()
+	case m.LinkOf == "" && !promising(m.Head, m.Size):
+		return nil
+	}
+	x := newSlot()
+	x.out = outcome{place: place, rel: rel}
+	if m.LinkOf != "" {
+		x.out.copyOf = v.place + "!" + m.LinkOf
+		v.s.sub.add(x)
+		close(x.ready)
 		return nil
 	}
 	blob, err := m.Open()
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		x.out.find(index.Error, x.out.place, err.Error())
-		done()
-		return nil
+		return ctx.Err() // the walk has a finding of it
 	}
-	s.sub.add(x)
-	out := x.out
-	keep.users.Add(1)
-	w := &window{Blob: blob, keep: keep}
-	a.pool.offer(func() {
-		a.opened(ctx, out.place, out.rel, w, w.Size(), w, nil, false, x)
+	v.s.sub.add(x)
+	v.keep.users.Add(1)
+	w := &window{Blob: blob, keep: v.keep}
+	v.pool.offer(func() {
+		v.opened(ctx, place, rel, w, w.Size(), w, nil, false, x)
 	})
 	return nil
 }
 
+// refuse remembers a member that was not asked for, because a hard link of it
+// may be.
+func (v *visitor) refuse(m *pack.Member) {
+	const most = 10_000
+	if m.LinkOf == "" && len(v.refused) < most && promising(m.Head, m.Size) {
+		if v.refused == nil {
+			v.refused = map[string]bool{}
+		}
+		v.refused[m.Path] = true
+	}
+}
+
 // manifest reads a file that names a distribution.
-func (a *argWalk) manifest(m *pack.Member, out *outcome) {
+func (v *visitor) manifest(m *pack.Member, place, rel string) {
+	out := &v.s.out
 	if m.Size > dist.MaxManifest {
-		out.find(index.Warning, out.place, "too big to be read as the manifest of a distribution")
+		out.find(index.Warning, place, "too big to be read as the manifest of a distribution")
 		return
 	}
 	blob, err := m.Open()
+	if err != nil {
+		return // the walk has a finding of it
+	}
+	defer blob.Close()
+	b, err := io.ReadAll(io.NewSectionReader(blob, 0, min(blob.Size(), dist.MaxManifest)))
 	if err == nil {
-		defer blob.Close()
-		var b []byte
-		if b, err = io.ReadAll(io.NewSectionReader(blob, 0, blob.Size())); err == nil {
-			err = a.arg.Dists.Add(out.rel, b)
-		}
+		err = v.arg.Dists.Add(rel, b)
 	}
 	if err != nil {
-		out.find(index.Warning, out.place, err.Error())
+		out.find(index.Warning, place, err.Error())
 	}
 }
+
+// base is the last part of a place.
+func base(place string) string { return place[strings.LastIndexAny(place, "/!")+1:] }
 
 // defaultWorkers is how many files are looked at at a time.
 func defaultWorkers() int { return runtime.GOMAXPROCS(0) }

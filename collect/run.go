@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fatview/index"
+	"fatview/pack"
 )
 
 // walker is what the arguments of one run share.
@@ -16,7 +17,8 @@ type walker struct {
 	pool      *workers
 	files     *pool
 	progress  *Progress
-	stdinRead bool // of the goroutine that starts the arguments
+	memory    *pack.Memory // of all packages together
+	stdinRead bool         // of the goroutine that starts the arguments
 }
 
 // Run looks at all arguments. It calls emit, if that is not nil, for each
@@ -24,7 +26,7 @@ type walker struct {
 // It returns when all are done or ctx has ended; the files are the caller's to
 // close.
 func Run(ctx context.Context, args []string, o Options, emit func(Batch)) *Result {
-	w := &walker{opt: o, pool: newWorkers(defaultWorkers()), files: &pool{}, progress: o.Progress}
+	w := &walker{opt: o, pool: newWorkers(defaultWorkers()), files: &pool{}, progress: o.Progress, memory: &pack.Memory{}}
 	if w.progress == nil {
 		w.progress = &Progress{}
 	}
@@ -34,7 +36,7 @@ func Run(ctx context.Context, args []string, o Options, emit func(Batch)) *Resul
 	walks := make([]*argWalk, len(args))
 	seqs := make([]*sequence, len(args))
 	for i, path := range args {
-		arg := &Arg{Path: path, rel: map[*index.File]string{}, Err: problem}
+		arg := &Arg{Path: path, rel: map[*index.File]string{}, copies: map[*index.File][]string{}, Err: problem}
 		walks[i], seqs[i] = &argWalk{walker: w, arg: arg}, newSequence()
 		res.Args = append(res.Args, arg)
 	}
@@ -76,6 +78,7 @@ type taker struct {
 	emit  func(Batch)
 	walk  *argWalk
 	twins twins
+	full  bool
 }
 
 func (t *taker) take(ctx context.Context, out outcome) {
@@ -88,26 +91,33 @@ func (t *taker) take(ctx context.Context, out outcome) {
 		a.Err = out.err
 	}
 	if out.copyOf != "" {
-		if t.twins.link(out) {
-			a.Counts.Copies++
+		if old, ok := t.twins.link(out); ok {
+			t.copied(old, out)
 		}
 		return
 	}
-	if room := maxOthers - len(t.res.Others); room > 0 {
-		for _, o := range out.others[:min(room, len(out.others))] {
-			o.Arg = t.index
-			t.res.Others = append(t.res.Others, o)
+	for _, o := range out.others {
+		if len(t.res.Others) == maxOthers {
+			if !t.full {
+				t.full = true
+				a.find(index.Warning, a.Path, fmt.Sprintf("more than %d libraries without device code: what is needed through the others is not told", maxOthers))
+			}
+			break
 		}
+		o.Arg = t.index
+		t.res.Others = append(t.res.Others, o)
 	}
 	if len(out.files) == 0 {
 		return
 	}
-	if !out.named && t.twins.same(ctx, out) {
-		a.Counts.Copies++
-		for _, f := range out.files {
-			f.Close()
+	if !out.named {
+		if old, ok := t.twins.same(out); ok {
+			t.copied(old, out)
+			for _, f := range out.files {
+				f.Close()
+			}
+			return
 		}
-		return
 	}
 	for _, f := range out.files {
 		t.res.byFile[f] = a
@@ -117,6 +127,14 @@ func (t *taker) take(ctx context.Context, out outcome) {
 	t.res.Files = append(t.res.Files, out.files...)
 	if t.emit != nil {
 		t.emit(Batch{Arg: t.index, Place: out.place, Files: out.files})
+	}
+}
+
+// copied notes that what was handed out lies at another place as well.
+func (t *taker) copied(old, out outcome) {
+	t.arg.Counts.Copies++
+	for _, f := range old.files {
+		t.arg.copies[f] = append(t.arg.copies[f], out.rel+strings.TrimPrefix(f.Path, old.place))
 	}
 }
 

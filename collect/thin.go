@@ -14,8 +14,9 @@ import (
 )
 
 // thin opens the members of a thin archive, which are files beside it. Names
-// are those of the archive's maker, so only regular files are opened, and only
-// objects among them are shown; the sizes must agree.
+// are those of the archive's maker, so only regular files are opened, below the
+// folder that is the argument if one is, and only objects among them are shown;
+// the sizes must agree.
 func (a *argWalk) thin(ctx context.Context, out *outcome, members []elfscan.ThinMember) (files []*index.File) {
 	if out.st == nil {
 		out.find(index.Warning, out.place, fmt.Sprintf("a thin archive inside of a package: its %d members are other files and are not read", len(members)))
@@ -35,6 +36,31 @@ func (a *argWalk) thin(ctx context.Context, out *outcome, members []elfscan.Thin
 	return files
 }
 
+// inside tells whether a path may be read: below the folder that is the
+// argument, links resolved; anywhere if the argument is the archive itself.
+func (a *argWalk) inside(path string) bool {
+	if a.arg.Kind != "folder" {
+		return true
+	}
+	root, err := filepath.EvalSymlinks(a.arg.Path)
+	if err != nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = filepath.Clean(path) // it is missing, and that is told
+	}
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return false
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(root, real)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 func (a *argWalk) thinMember(ctx context.Context, place string, m elfscan.ThinMember, seen map[string]int) ([]*index.File, error) {
 	if m.Name == "" || strings.ContainsRune(m.Name, 0) {
 		return nil, errors.New("the thin archive gives no name for this member")
@@ -42,6 +68,9 @@ func (a *argWalk) thinMember(ctx context.Context, place string, m elfscan.ThinMe
 	path := filepath.FromSlash(m.Name)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(filepath.FromSlash(place)), path)
+	}
+	if !a.inside(path) {
+		return nil, fmt.Errorf("member of a thin archive: %s lies outside of the folder that is looked at", path)
 	}
 	st, err := os.Stat(path)
 	switch {

@@ -1,51 +1,49 @@
 package collect
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"io"
-	"os"
 	"strings"
 )
 
-// twins finds files that equal one that was handed out: hard links by what the
-// file system says, copies by comparing the bytes of files of equal size and
-// equal contents as far as they were read.
+// twins finds files that equal one that was handed out, by a digest that the
+// workers made, and hard links inside of packages by what the package says.
 type twins struct {
-	off     bool
-	bySize  map[int64][]outcome
-	byPlace map[string]outcome
+	off      bool
+	byDigest map[digest]outcome
+	byPlace  map[string]outcome
 }
 
+type digest [sha256.Size]byte
+
 func newTwins(off bool) twins {
-	return twins{off: off, bySize: map[int64][]outcome{}, byPlace: map[string]outcome{}}
+	return twins{off: off, byDigest: map[digest]outcome{}, byPlace: map[string]outcome{}}
 }
 
 // same tells whether out equals something that was handed out, which then
 // carries its name as well.
-func (t *twins) same(ctx context.Context, out outcome) bool {
-	t.byPlace[out.place] = out
-	if t.off {
-		return false
+func (t *twins) same(out outcome) (old outcome, ok bool) {
+	if t.off || out.digest == (digest{}) {
+		t.byPlace[out.place] = out.light()
+		return out, false
 	}
-	for _, old := range t.bySize[out.size] {
-		if alike(old, out) && (linked(old, out) || equal(ctx, old, out)) {
-			name(old, out.place)
-			t.byPlace[out.place] = old
-			return true
-		}
+	if old, ok = t.byDigest[out.digest]; ok {
+		name(old, out.place)
+		t.byPlace[out.place] = old
+		return old, true
 	}
-	t.bySize[out.size] = append(t.bySize[out.size], out)
-	return false
+	t.byPlace[out.place] = out.light()
+	t.byDigest[out.digest] = out.light()
+	return out, false
 }
 
 // link notes a hard link inside of a package.
-func (t *twins) link(out outcome) bool {
-	old, ok := t.byPlace[out.copyOf]
-	if ok {
+func (t *twins) link(out outcome) (old outcome, ok bool) {
+	if old, ok = t.byPlace[out.copyOf]; ok {
 		name(old, out.place)
 	}
-	return ok
+	return old, ok
 }
 
 // name gives the files at a place a further name.
@@ -55,41 +53,24 @@ func name(old outcome, place string) {
 	}
 }
 
-func linked(a, b outcome) bool { return a.st != nil && b.st != nil && os.SameFile(a.st, b.st) }
+// light keeps what twins ask for.
+func (o outcome) light() outcome { return outcome{place: o.place, rel: o.rel, files: o.files} }
 
-// alike tells from what is known already whether two places may be equal.
-func alike(a, b outcome) bool {
-	if len(a.files) != len(b.files) || a.data == nil || b.data == nil {
-		return false
-	}
-	for i, f := range a.files {
-		g := b.files[i]
-		if f.Size != g.Size || len(f.Containers) != len(g.Containers) || f.MemberSuffix() != g.MemberSuffix() {
-			return false
+// digestOf reads a file's content, which has just been searched and is in
+// memory mostly. It is zero if the content cannot be read or ctx ends: such a
+// file equals no other.
+func digestOf(ctx context.Context, r io.ReaderAt, size int64) (d digest) {
+	h := sha256.New()
+	b := make([]byte, min(size, 1<<20))
+	for off := int64(0); off < size; {
+		n := min(int64(len(b)), size-off)
+		k, err := r.ReadAt(b[:n], off)
+		if ctx.Err() != nil || int64(k) < n || err != nil && err != io.EOF {
+			return digest{}
 		}
-		for j, c := range f.Containers {
-			if d := g.Containers[j]; c.Offset != d.Offset || c.Size != d.Size || len(c.Images) != len(d.Images) {
-				return false
-			}
-		}
+		h.Write(b[:n])
+		off += n
 	}
-	return true
-}
-
-// equal compares the bytes of two places. What cannot be read is not equal.
-func equal(ctx context.Context, a, b outcome) bool {
-	const step = 1 << 20
-	x, y := make([]byte, step), make([]byte, step)
-	for off := int64(0); off < a.size; off += step {
-		n := min(step, a.size-off)
-		if ctx.Err() != nil || !full(a.data, x[:n], off) || !full(b.data, y[:n], off) || !bytes.Equal(x[:n], y[:n]) {
-			return false
-		}
-	}
-	return true
-}
-
-func full(r io.ReaderAt, b []byte, off int64) bool {
-	n, err := r.ReadAt(b, off)
-	return n == len(b) && (err == nil || err == io.EOF)
+	h.Sum(d[:0])
+	return d
 }

@@ -28,6 +28,8 @@ import (
 var (
 	ErrUnknown = errors.New("not a format that fatview reads (a library, object, static library, fat binary, cubin, PTX, or a package of these)")
 	ErrEmpty   = errors.New("is empty")
+	// ErrNoObject is common: systems have archives that only lend their names.
+	ErrNoObject = errors.New("an archive without any object that fatview reads")
 )
 
 // Severity of a finding.
@@ -197,7 +199,7 @@ func Read(ctx context.Context, path string, r io.ReaderAt, size int64, closer io
 		files[0].find(Warning, p.Offset, p.Message)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: an archive without any object that fatview reads", path)
+		return nil, fmt.Errorf("%s: %w", path, ErrNoObject)
 	}
 	shared.users.Store(int32(len(files)))
 	return files, nil

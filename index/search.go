@@ -70,6 +70,9 @@ func (f *File) Adopt(found []Found) {
 	}
 }
 
+// Searched tells whether Search or Adopt has returned.
+func (f *File) Searched() bool { return f.searched }
+
 // FalseMagics returns how many times the bytes that begin a fat binary, a gzip
 // stream or an ELF file stand outside of the named sections and begin no device
 // code: by chance, or because they begin something else. It is 0 until Search

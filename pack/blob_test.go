@@ -23,7 +23,7 @@ func TestTemporaryFiles(t *testing.T) {
 		b, err := m.Open()
 		must(t, err)
 		blobs = append(blobs, b)
-		_, isFile := b.keep.at.(*os.File)
+		_, isFile := b.keep.at.(*region)
 		if isFile != (m.Size > lim.Memory) {
 			t.Errorf("%s: in a file: %v", m.Path, isFile)
 		}
@@ -64,7 +64,7 @@ func TestMemoryAll(t *testing.T) {
 	_, err := Walk(context.Background(), bytes.NewReader(data), int64(len(data)), "", lim, func(m *Member) error {
 		b, err := m.Open()
 		must(t, err)
-		if _, ok := b.keep.at.(*os.File); ok {
+		if _, ok := b.keep.at.(*region); ok {
 			inFile += m.Path
 		}
 		open = append(open, b)
@@ -85,7 +85,8 @@ type fullDisk struct {
 	closed *int
 }
 
-func (f *fullDisk) Write(p []byte) (int, error) {
+func (f *fullDisk) Truncate(int64) error { return nil }
+func (f *fullDisk) WriteAt(p []byte, _ int64) (int, error) {
 	if f.left -= len(p); f.left < 0 {
 		return 0, &os.PathError{Op: "write", Path: "fatview-1", Err: syscall.ENOSPC}
 	}
@@ -103,7 +104,7 @@ func TestDiskFull(t *testing.T) {
 		if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "temporary file in /tmp-of-test: ") {
 			t.Errorf("error %v", err)
 		}
-		if closed != 1 || s.inMemory.Load() != 0 {
+		if s.file.done(); closed != 1 || s.inMemory.Load() != 0 {
 			t.Errorf("closed %d times, %d bytes still counted", closed, s.inMemory.Load())
 		}
 	}

@@ -5,13 +5,18 @@ import "math"
 // Limits bounds what a walk may unpack, keep and hand out. A zero or negative
 // field means its default.
 type Limits struct {
-	Memory    int64  // bytes; a member up to this size is unpacked to memory, a larger one to a temporary file. 8 MiB
-	MemoryAll int64  // bytes of all members in memory together; beyond it they go to temporary files. 128 MiB
-	Total     int64  // bytes that one outermost package may unpack to, nested ones included. 256 GiB
-	Ratio     int64  // unpacked bytes per packed byte of a member of more than 64 MiB. 300
-	Entries   int    // entries of one outermost package of any kind, nested ones included. 1,000,000
-	Depth     int    // packages within packages. 4
-	TempDir   string // where temporary files go; "" means os.TempDir()
+	Memory    int64   // bytes; a member up to this size is unpacked to memory, a larger one to a temporary file. 8 MiB
+	MemoryAll int64   // bytes of all members in memory together; beyond it they go to temporary files. 128 MiB
+	Total     int64   // bytes that one outermost package may unpack to, nested ones included. 256 GiB
+	Ratio     int64   // unpacked bytes per packed byte of a member of more than 64 MiB. 300
+	Entries   int     // entries of one outermost package of any kind, nested ones included. 1,000,000
+	Depth     int     // packages within packages. 4
+	Together  *Memory // shared by walks that MemoryAll is to bound together; nil for each by itself
+	TempDir   string  // where temporary files go; "" means os.TempDir()
+
+	// Enter, if set, tells whether a nested package is to be opened; one that
+	// is not is passed over without a word.
+	Enter func(path string) bool
 
 	ratioFloor int64 // bytes; a smaller member may be of any ratio
 }

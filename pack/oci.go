@@ -42,6 +42,7 @@ func WalkLayout(ctx context.Context, fsys fs.FS, lim Limits, visit func(*Member)
 		return nil, ErrNotPackage
 	}
 	w := newWalker(ctx, lim, visit)
+	defer w.store.file.done()
 	w.sum.Format = FormatOCI
 	images, err := w.ociImages(dirBlobs{w, fsys})
 	if err == nil && len(images) == 0 {

@@ -59,6 +59,7 @@ func Recognise(r io.ReaderAt, size int64) Format {
 		return ""
 	}
 	w := newWalker(context.Background(), Limits{}, nil)
+	defer w.store.file.done()
 	switch kind := headKind(head); kind {
 	case "":
 		if endsInZip(src) {

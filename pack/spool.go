@@ -19,50 +19,52 @@ var errTemp = errors.New("temporary file")
 // errDense marks a member that the bound on the ratio leaves out.
 var errDense = errors.New("unpacks to too much")
 
-// A tempFile is what content is written to and read back from.
-type tempFile interface {
-	io.ReaderAt
-	io.Writer
-	io.Closer
-}
+// A Memory counts what several walks keep in memory together.
+type Memory struct{ bytes atomic.Int64 }
 
-// A store keeps unpacked content. Its count of bytes in memory outlives a walk,
-// since blobs do.
+// A store keeps unpacked content. It outlives a walk, since blobs do.
 type store struct {
 	lim      Limits
-	inMemory atomic.Int64
-	scratch  []byte
+	inMemory *atomic.Int64
+	piece    []byte
+	file     scratch
 	create   func(dir string) (tempFile, error) // replaced by tests
 }
 
 func newStore(lim Limits) *store {
-	return &store{lim: lim, create: createTemp}
+	m := lim.Together
+	if m == nil {
+		m = &Memory{}
+	}
+	s := &store{lim: lim, inMemory: &m.bytes, create: createTemp}
+	s.file.create = func() (tempFile, error) { return s.create(s.lim.TempDir) }
+	return s
 }
 
 // put reads r to its end. check is asked after every piece with the bytes so
 // far; its error ends the reading. What was kept is given back on failure.
 func (s *store) put(r io.Reader, check func(n int64) error) (*backing, error) {
-	if s.scratch == nil {
-		s.scratch = make([]byte, chunkSize)
+	if s.piece == nil {
+		s.piece = make([]byte, chunkSize)
 	}
 	var mem chunks
-	var file tempFile
+	var file *region
 	n := int64(0)
 	fail := func(err error) (*backing, error) {
 		if file != nil {
-			file.Close()
+			file.release()
 		} else {
 			s.inMemory.Add(-n)
 		}
 		return nil, err
 	}
 	for {
-		k, err := fill(r, s.scratch)
+		k, err := fill(r, s.piece)
 		end := err == io.EOF
 		if err != nil && !end {
 			return fail(err)
 		}
-		piece := s.scratch[:k]
+		piece := s.piece[:k]
 		if file == nil && !s.fits(n, int64(k)) {
 			if file, err = s.spill(mem); err != nil {
 				return fail(err)
@@ -87,7 +89,7 @@ func (s *store) put(r io.Reader, check func(n int64) error) (*backing, error) {
 		}
 	}
 	if file != nil {
-		return newBacking(file, n, file.Close), nil
+		return newBacking(file, n, file.release), nil
 	}
 	return newBacking(mem, n, func() error { s.inMemory.Add(-n); return nil }), nil
 }
@@ -116,14 +118,14 @@ func (s *store) fits(n, more int64) bool {
 }
 
 // spill moves what is in memory to a temporary file.
-func (s *store) spill(mem chunks) (tempFile, error) {
-	f, err := s.create(s.lim.TempDir)
+func (s *store) spill(mem chunks) (*region, error) {
+	f, err := s.file.begin()
 	if err != nil {
 		return nil, s.tempError(err)
 	}
 	for _, c := range mem {
 		if _, err := f.Write(c); err != nil {
-			f.Close()
+			f.release()
 			return nil, s.tempError(err)
 		}
 	}
@@ -149,7 +151,9 @@ func (s *store) tempError(err error) error {
 // ctx is looked at between reads, so one that blocks is not interrupted.
 func Spool(ctx context.Context, r io.Reader, lim Limits) (*Blob, error) {
 	lim = lim.withDefaults()
-	b, err := newStore(lim).put(ctxReader{ctx, r}, func(n int64) error {
+	s := newStore(lim)
+	defer s.file.done()
+	b, err := s.put(ctxReader{ctx, r}, func(n int64) error {
 		if n > lim.Total {
 			return fmt.Errorf("input is larger than the bound of %d bytes", lim.Total)
 		}

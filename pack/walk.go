@@ -56,6 +56,7 @@ type place struct {
 // what was met before. Anything else is a Finding.
 func Walk(ctx context.Context, r io.ReaderAt, size int64, name string, lim Limits, visit func(*Member) error) (*Summary, error) {
 	w := newWalker(ctx, lim, visit)
+	defer w.store.file.done()
 	src := source{at: r, have: max(size, 0), size: max(size, 0)}
 	head, err := src.peek()
 	if err != nil {
@@ -145,6 +146,9 @@ func (w *walker) deliver(pl place, name string, src source) error {
 		return nil
 	}
 	if kind := headKind(head); kind != "" {
+		if w.lim.Enter != nil && !w.lim.Enter(full) {
+			return nil
+		}
 		if pl.depth >= w.lim.Depth {
 			w.find(SeverityWarning, full, "left out: packages are opened to a depth of %d", w.lim.Depth)
 			return nil

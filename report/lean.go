@@ -53,28 +53,49 @@ func (n Need) String() string {
 	return fmt.Sprintf("%s %s (%s)", n.Product, n.Version, n.Name)
 }
 
+// Bounds on what is told of dependencies: a thousand libraries that all need
+// one another would have a million.
+const (
+	maxDependencies = 50_000 // of a report
+	maxNeedsOfOne   = 1_000  // of a file
+)
+
 // dependencies resolves needed libraries within what was collected. Libraries
 // without device code are on the way, too: a library may lean on one with code
-// through them.
+// through them. A copy serves those who find it as the file that is shown.
 func dependencies(r *Report, res *collect.Result) []Dependency {
 	out := []Dependency{}
 	var nodes []needs.Node
-	for _, f := range res.Files {
-		nodes = append(nodes, needs.Node{Path: f.Path, Soname: f.Soname, Needed: f.Needed, Machine: f.Machine, Windows: f.Format == "pe"})
+	var file []int // of a node, -1 for libraries without device code
+	for i, f := range res.Files {
+		for _, path := range append([]string{f.Path}, f.Copies()...) {
+			nodes = append(nodes, needs.Node{Path: path, Soname: f.Soname, Needed: f.Needed, Machine: f.Machine, Windows: f.Format == "pe"})
+			file = append(file, i)
+		}
 	}
 	for _, o := range res.Others {
 		nodes = append(nodes, needs.Node{Path: o.Path, Soname: o.Soname, Needed: o.Needed, Machine: o.Machine, Windows: o.Format == "pe"})
+		file = append(file, -1)
 	}
 	graph := needs.Resolve(nodes)
-	for i, f := range res.Files {
-		if f.Relocatable {
+	seen := map[[2]int]bool{}
+	for n := range nodes {
+		i := file[n]
+		if i < 0 || res.Files[i].Relocatable || len(graph[n]) == 0 {
 			continue
 		}
-		for _, c := range needs.Closure(graph, i) {
-			if c.To >= len(res.Files) || len(r.Files[c.To].Containers) == 0 {
+		told := 0
+		for _, c := range needs.Closure(graph, n) {
+			to := file[c.To]
+			if to < 0 || to == i || len(r.Files[to].Containers) == 0 || seen[[2]int{i, to}] {
 				continue
 			}
-			d := Dependency{File: i, To: c.To, Name: nodes[c.From].Needed[c.Need], Through: []string{}, Unserved: []Unserved{}}
+			if told++; told > maxNeedsOfOne || len(out) == maxDependencies {
+				r.tooMany = true
+				break
+			}
+			seen[[2]int{i, to}] = true
+			d := Dependency{File: i, To: to, Name: nodes[c.From].Needed[c.Need], Through: []string{}, Unserved: []Unserved{}}
 			for _, via := range c.Through {
 				d.Through = append(d.Through, nodes[via].Path)
 			}

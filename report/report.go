@@ -31,6 +31,8 @@ type Report struct {
 	Scans         []Scan         `json:"scans"`
 	Distributions []Distribution `json:"distributions"`
 	Dependencies  []Dependency   `json:"dependencies"`
+
+	tooMany bool // dependencies, to tell them all
 }
 
 // GPU is one of the GPUs that verdicts are given for.

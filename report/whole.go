@@ -3,11 +3,13 @@ package report
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"fatview/collect"
 	"fatview/coverage"
 	"fatview/gpu"
+	"fatview/index"
 )
 
 // Scan tells what became of one argument: a file, a folder or a package.
@@ -50,6 +52,10 @@ func BuildAll(res *collect.Result, targets []gpu.Target) *Report {
 		r.Scans = append(r.Scans, s)
 	}
 	r.Dependencies = dependencies(r, res)
+	if r.tooMany && len(r.Scans) > 0 {
+		s := &r.Scans[0]
+		s.Findings = append(s.Findings, ScanFinding{string(index.Warning), s.Path, "there are more dependencies among these files than are told"})
+	}
 	r.Distributions = distributions(r, res)
 	return r
 }
@@ -94,7 +100,7 @@ type Distribution struct {
 	Version string `json:"version"` // "" unknown
 	Scan    int    `json:"scan"`    // index into Report.Scans
 	Root    string `json:"root"`    // folder it lies in, relative to the scan
-	Files   []int  `json:"files"`   // indexes into Report.Files
+	Files   []int  `json:"files"`   // indexes into Report.Files, of copies that of the file shown
 	// Variants are groups of files that differ by the CUDA version in their
 	// name: a program loads one of each group.
 	Variants [][]int                `json:"variants"`
@@ -126,21 +132,19 @@ func distributions(r *Report, res *collect.Result) []Distribution {
 		scan[a] = i
 	}
 	for i, f := range res.Files {
-		d := res.Dist(f)
-		if d == nil {
-			continue
+		for _, d := range res.Dists(f) { // a copy may be another distribution's
+			k := key{scan[res.Arg(f)], d.Manifest}
+			n, ok := at[k]
+			if !ok {
+				n = len(out)
+				at[k] = n
+				out = append(out, Distribution{
+					Kind: d.Kind, Name: d.Name, Version: d.Version, Root: d.Root, Scan: k.scan,
+					Files: []int{}, Variants: [][]int{}, Coverage: []DistributionCoverage{},
+				})
+			}
+			out[n].Files = append(out[n].Files, i)
 		}
-		k := key{scan[res.Arg(f)], d.Manifest}
-		n, ok := at[k]
-		if !ok {
-			n = len(out)
-			at[k] = n
-			out = append(out, Distribution{
-				Kind: d.Kind, Name: d.Name, Version: d.Version, Root: d.Root, Scan: k.scan,
-				Files: []int{}, Variants: [][]int{}, Coverage: []DistributionCoverage{},
-			})
-		}
-		out[n].Files = append(out[n].Files, i)
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].Scan != out[j].Scan {
@@ -308,12 +312,16 @@ func lastPart(path string) string {
 func variantStem(path string) (stem, tag string) {
 	name := lastPart(path)
 	lower := strings.ToLower(name)
-	for _, word := range []string{"cuda", "cu"} {
-		i := strings.Index(lower, word)
+	for at := 0; ; {
+		i := strings.Index(lower[at:], "cu")
 		if i < 0 {
-			continue
+			return path, ""
 		}
-		j := i + len(word)
+		at += i + len("cu")
+		j := at
+		if strings.HasPrefix(lower[j:], "da") {
+			j += len("da")
+		}
 		if j < len(name) && (name[j] == '-' || name[j] == '_') {
 			j++
 		}
@@ -321,10 +329,25 @@ func variantStem(path string) (stem, tag string) {
 		for k < len(name) && (name[k] >= '0' && name[k] <= '9' || name[k] == '.' && k > j && k+1 < len(name) && name[k+1] >= '0' && name[k+1] <= '9') {
 			k++
 		}
-		if k == j || k-j > 5 {
-			continue
+		if cudaVersion(name[j:k]) {
+			return path[:len(path)-len(name)] + name[:j] + "*" + name[k:], name[j:k]
 		}
-		return path[:len(path)-len(name)] + name[:j] + "*" + name[k:], name[j:k]
 	}
-	return path, ""
+}
+
+// cudaVersion tells whether digits in a name are a CUDA version from 9 on, as
+// "12", "118" or "12.4". Eighty or ninety is rather a capability.
+func cudaVersion(s string) bool {
+	major, minor, dotted := strings.Cut(s, ".")
+	n, err := strconv.Atoi(major)
+	switch {
+	case err != nil:
+		return false
+	case dotted:
+		_, err := strconv.Atoi(minor)
+		return err == nil && len(minor) == 1 && n >= 9 && n < 20
+	case len(major) == 3:
+		return n >= 101 && n < 200
+	}
+	return len(major) == 2 && n >= 10 && n < 20
 }

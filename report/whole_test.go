@@ -18,6 +18,13 @@ func TestVariantStem(t *testing.T) {
 		{"circuit.so", "circuit.so", ""},
 		{"cuda12/libx.so", "cuda12/libx.so", ""}, // the folder is not the name
 		{"cuda1234567.so", "cuda1234567.so", ""},
+		{"libexecutorch_cu121.so", "libexecutorch_cu*.so", "121"},
+		{"occupancy_cu118.so", "occupancy_cu*.so", "118"},
+		{"libkern_cuda1.so", "libkern_cuda1.so", ""}, // a part, not a version
+		{"libgemm_cu80.so", "libgemm_cu80.so", ""},   // a capability
+		{"libgemm_cu90.so", "libgemm_cu90.so", ""},
+		{"x_cuda9.2.so", "x_cuda*.so", "9.2"},
+		{"x_cuda12.34.so", "x_cuda12.34.so", ""},
 	} {
 		if stem, tag := variantStem(c.path); stem != c.stem || tag != c.tag {
 			t.Errorf("%s: %q %q, not %q %q", c.path, stem, tag, c.stem, c.tag)

@@ -50,7 +50,11 @@ func (m *model) takeIn() tea.Cmd {
 			if unfold {
 				m.open[row{int32(len(m.files) - 1), none, none, none}] = true
 			}
-			cmds = append(cmds, m.outside(f))
+			if x.Searched() {
+				f.searched = true
+			} else {
+				cmds = append(cmds, m.outside(f))
+			}
 			for _, c := range f.conts {
 				jobs = append(jobs, decodeJob{f.f, c})
 			}
@@ -81,7 +85,11 @@ func (m *model) opened(msg openedMsg) tea.Cmd {
 	case arg.Err != nil:
 		m.failedToOpen(msg.path, arg.Err)
 	case arg.Files == 0:
-		m.failedToOpen(msg.path, errors.New("no device code in "+counted(int(arg.Counts.Entries), "file")))
+		text := "no device code in " + counted(int(arg.Counts.Entries), "file")
+		if n := len(arg.Findings); n > 0 {
+			text += "; " + counted(n, "finding") + ", the first: " + arg.Findings[0].Path + ": " + arg.Findings[0].Message
+		}
+		m.failedToOpen(msg.path, errors.New(text))
 	case arg.Kind != "file":
 		m.say(scanned(arg))
 	}
@@ -124,9 +132,14 @@ func (m *model) nameOwners(res *collect.Result) {
 		}
 	}
 	for _, x := range res.Files {
-		if d := res.Dist(x); d != nil && of[x] != nil {
-			of[x].owner = clean(strings.TrimSpace(d.Name + " " + d.Version))
+		if of[x] == nil {
+			continue
 		}
+		var names []string
+		for _, d := range res.Dists(x) {
+			names = append(names, clean(strings.TrimSpace(d.Name+" "+d.Version)))
+		}
+		of[x].owner = strings.Join(names, ", ")
 	}
 	m.details.sel = row{-2, -2, -2, -2}
 }

@@ -112,6 +112,16 @@ func (a *app) complain(res *collect.Result) (bad bool) {
 	return bad
 }
 
+// nothingRead tells whether every argument failed as a whole.
+func nothingRead(res *collect.Result) bool {
+	for _, arg := range res.Args {
+		if arg.Err == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // unreadable reports whether a part of some file could not be read: the rest
 // is shown, and the exit code says so.
 func unreadable(files []*index.File) bool {

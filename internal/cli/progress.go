@@ -6,6 +6,7 @@ import (
 
 	"fatview/collect"
 	"fatview/coverage"
+	"fatview/report"
 )
 
 // progress says on standard error how far the reading is, if that is a
@@ -33,7 +34,7 @@ func (a *app) progress(o *collect.Options) (stop func()) {
 			case <-tick.C:
 				if p.Entries.Load() > 1 || p.Binaries.Load() > 0 {
 					shown = true
-					fmt.Fprintf(a.env.Stderr, "\r\x1b[K%s files, %s binaries, %s with device code", number(p.Entries.Load()), number(p.Binaries.Load()), number(p.Found.Load()))
+					fmt.Fprintf(a.env.Stderr, "\r\x1b[K%s files, %s binaries of %s, %s with device code", number(p.Entries.Load()), number(p.Binaries.Load()), report.Bytes(p.Bytes.Load()), number(p.Found.Load()))
 				}
 			}
 		}

@@ -85,7 +85,7 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if len(files) == 0 && bad {
+	if nothingRead(res) {
 		return exitError(ExitError)
 	}
 	r := report.BuildAll(res, targets)
