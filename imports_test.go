@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 	"elfscan":              {},
 	"fatbin":               {"arch"},
 	"gpu":                  {"arch"},
+	"fleet":                {"arch", "gpu"},
 	"coverage":             {"arch", "fatbin", "gpu"},
 	"foreign":              {"elfscan"},
 	"index":                {"arch", "coverage", "elfscan", "fatbin", "foreign"},
@@ -37,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/fatbintest":  {"arch", "fatbin"},
 	"internal/corpuscheck": {},
 	"internal/benchrun":    {},
-	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "explain", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "explain", "fatbin", "fleet", "gpu", "index", "report", "internal/plain"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
 

@@ -18,10 +18,15 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inventories, err := filepath.Abs("fleet/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FIX", fixtures)
+			e.Setenv("FLEET", inventories)
 			// No test may depend on the GPUs of the machine it runs on.
 			e.Setenv("CUDA_VISIBLE_DEVICES", "")
 			return nil

@@ -64,6 +64,7 @@ type GPUAnswer struct {
 	Reason           string  `json:"reason"`
 	MinDriver        *string `json:"min_driver"`
 	MinDriverWindows *string `json:"min_driver_windows"`
+	Count            int     `json:"count,omitempty"` // how many equal ones an inventory lists; left out for 1
 }
 
 // Translation is the plan in another grammar.
@@ -171,6 +172,9 @@ func text(v arch.Version) *string {
 func judged(c []coverage.FileContainer, t gpu.Target) GPUAnswer {
 	on := coverage.Target{CC: t.CC, Driver: t.Driver, ForceJIT: t.ForceJIT, DisableJIT: t.DisableJIT}
 	g := GPUAnswer{Name: t.Name, CC: t.CC.String()}
+	if t.Count > 1 {
+		g.Count = t.Count
+	}
 	if t.Driver.Known() {
 		g.CUDA = text(t.Driver.CUDA)
 		if v := t.Driver.Version; v != "" {

@@ -117,6 +117,12 @@ func neighbours(v arch.Version) string {
 	return fmt.Sprintf("the newest in the table is %s with R%d", at.CUDA, at.Number)
 }
 
+// Reported returns the driver of a machine that is elsewhere, of which someone
+// wrote down the version, the newest CUDA version, or both: "" and zero stand
+// for what is not known. A version that is none and a CUDA version of zero give
+// an unknown driver.
+func Reported(version string, cuda arch.Version) Driver { return detected(version, cuda) }
+
 // detected makes a Driver of what a running driver said of itself. Its own CUDA
 // version is better than the table's, because a forward-compatibility package
 // raises it; a zero one was not told. Nothing here fails: a driver older than

@@ -142,21 +142,29 @@ func containsAll(words, wanted []string) bool {
 	return true
 }
 
-// resolve turns a name into a product, if all that match it best have one
-// capability. The product's name is then the form they share.
-func resolve(query string) (Product, error) {
-	hits := search(query)
+// Lookup turns a name into a product of the catalogue, if all that match it
+// best have one capability. The product's name is then the form they share.
+// exact says that the name is a product's whole name, brands aside, and not
+// only a part of one. The error is an *UnknownError or an *AmbiguousError.
+func Lookup(name string) (p Product, exact bool, err error) {
+	hits := search(name)
 	if len(hits) == 0 {
-		return Product{}, &UnknownError{Query: query, Suggestions: suggest(query)}
+		return Product{}, false, &UnknownError{Query: name, Suggestions: suggest(name)}
 	}
+	exact = hits[0].rank <= rankBare
 	for _, h := range hits {
 		if h.CC != hits[0].CC {
-			return Product{}, &AmbiguousError{Query: query, Candidates: candidates(hits)}
+			return Product{}, exact, &AmbiguousError{Query: name, Candidates: candidates(hits)}
 		}
 	}
-	p := hits[0].Product
-	p.Name = displayName(query, hits)
-	return p, nil
+	p = hits[0].Product
+	p.Name = displayName(name, hits)
+	return p, exact, nil
+}
+
+func resolve(query string) (Product, error) {
+	p, _, err := Lookup(query)
+	return p, err
 }
 
 // candidates returns the products without those that occur twice.

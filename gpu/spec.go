@@ -16,18 +16,34 @@ type Target struct {
 	Name   string
 	CC     arch.CC
 	Driver Driver // unknown unless the GPU was detected
-	Source string // SourceNVML, SourceSMI, SourceDeviceTree, SourceCatalogue or SourceCapability
+	// Source is SourceNVML, SourceSMI, SourceDeviceTree, SourceCatalogue or
+	// SourceCapability, or the format of the inventory that listed the GPU.
+	Source string
 	UUID   string // "GPU-…" or "MIG-…"; "" unless NVML or nvidia-smi told it
 	MIG    bool   // a slice of a GPU, which is listed before its slices
 	Index  int    // the driver's number of a detected GPU, a slice has its parent's
 	Hidden bool   // CUDA_VISIBLE_DEVICES keeps programs from seeing it
+
+	// Count is how many equal GPUs this one stands for, and Hosts names the
+	// machines they are in, each once. Only inventories set them: 0 means 1.
+	Count int
+	Hosts []string
 
 	// ForceJIT and DisableJIT say that programs run under CUDA_FORCE_PTX_JIT
 	// or CUDA_DISABLE_PTX_JIT: all SASS or all PTX is ignored.
 	ForceJIT, DisableJIT bool
 }
 
-// The values of Target.Source.
+// Title returns the name, and how many of it there are if there are several:
+// "RTX 3090 × 48". Nothing in it is escaped.
+func (t Target) Title() string {
+	if t.Count > 1 {
+		return fmt.Sprintf("%s × %d", t.Name, t.Count)
+	}
+	return t.Name
+}
+
+// The values of Target.Source for GPUs that no inventory listed.
 const (
 	SourceNVML       = "nvml"
 	SourceSMI        = "nvidia-smi"

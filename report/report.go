@@ -39,9 +39,10 @@ type Report struct {
 type GPU struct {
 	Name   string  `json:"name"`
 	CC     string  `json:"cc"`
-	Driver *string `json:"driver"` // null: unknown
-	CUDA   *string `json:"cuda"`   // newest CUDA version of the driver
-	Source string  `json:"source"` // nvml, nvidia-smi, catalogue, capability
+	Driver *string `json:"driver"`          // null: unknown
+	CUDA   *string `json:"cuda"`            // newest CUDA version of the driver
+	Source string  `json:"source"`          // nvml, nvidia-smi, catalogue, capability, or the format of an inventory
+	Count  int     `json:"count,omitempty"` // how many equal ones an inventory lists; left out for 1
 	// Problem says why the GPU and the driver cannot go together; no verdict
 	// is given then. Absent otherwise.
 	Problem string `json:"problem,omitempty"`
@@ -182,6 +183,9 @@ func Target(t gpu.Target) coverage.Target {
 
 func newGPU(t gpu.Target) GPU {
 	g := GPU{Name: t.Name, CC: t.CC.String(), Source: t.Source, Problem: coverage.Impossible(Target(t)), ForceJIT: t.ForceJIT, DisableJIT: t.DisableJIT}
+	if t.Count > 1 {
+		g.Count = t.Count
+	}
 	if t.Driver.Known() {
 		if t.Driver.Version != "" {
 			g.Driver = &t.Driver.Version

@@ -162,11 +162,15 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, units[u])
 }
 
-// Title names the GPU with its capability and driver; it is safe to show.
+// Title names the GPU with its capability, how many there are, and the driver;
+// it is safe to show.
 func (g GPU) Title() string {
 	title := plain.Text(g.Name)
 	if !strings.HasSuffix(title, " "+g.CC) {
 		title += " (" + g.CC + ")"
+	}
+	if g.Count > 1 {
+		title += fmt.Sprintf(" × %d", g.Count)
 	}
 	if g.Driver != nil {
 		title += ", driver " + plain.Text(*g.Driver)

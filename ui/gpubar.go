@@ -15,13 +15,14 @@ func gpuName(t *target) string {
 	return name
 }
 
-// gpuTitle is the name with the capability, unless the name says it already.
+// gpuTitle is the name with the capability, unless the name says it already,
+// and how many there are.
 func gpuTitle(t *target) string {
 	name, cc := gpuName(t), t.CC.String()
-	if strings.HasSuffix(name, cc) {
-		return name
+	if !strings.HasSuffix(name, cc) {
+		name += " " + cc
 	}
-	return name + " " + cc
+	return gpu.Target{Name: name, Count: t.Count}.Title()
 }
 
 // driverTitle says which driver a GPU has.

@@ -60,7 +60,7 @@ type judged struct {
 }
 
 func (t *target) local() bool {
-	return t.Source != gpu.SourceCatalogue && t.Source != gpu.SourceCapability
+	return t.Source == gpu.SourceNVML || t.Source == gpu.SourceSMI || t.Source == gpu.SourceDeviceTree
 }
 
 func (t *target) rules() coverage.Target { return report.Target(t.Target) }
@@ -161,7 +161,9 @@ func (m *model) Init() tea.Cmd {
 // addTarget appends a GPU unless it is there; it returns its place.
 func (m *model) addTarget(t gpu.Target) (at int, added bool) {
 	for i, have := range m.gpus {
-		if have.Name == t.Name && have.CC == t.CC && have.UUID == t.UUID && have.Source == t.Source {
+		// GPUs of a fleet can differ by their drivers alone.
+		alike := have.Name == t.Name && have.CC == t.CC && have.UUID == t.UUID && have.Source == t.Source
+		if alike && (t.Count == 0 || have.detected == t.Driver) {
 			return i, false
 		}
 	}

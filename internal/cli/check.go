@@ -28,7 +28,7 @@ type checkOptions struct {
 func newCheck(a *app) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check PATH ... --gpu G,...",
+		Use:   "check PATH ... --gpu G,... | --gpus-from FILE",
 		Short: "Fails unless the GPUs are served, for CI",
 		Long: `Prints one line for each file and GPU and exits with 1 unless all are served:
 every container that is meant for the GPU has code for it. Needs no GPU.
@@ -46,6 +46,7 @@ A policy file (TOML) keeps the question with the project:
     gpus = ["7.5"]         # or skip = true, or other limits`,
 		Example: `  fatview check dist/*.so --gpu 8.0,9.0,12.0
   fatview check libfoo.so --gpu all --require jit --driver 535.104
+  kubectl get nodes -o json | fatview check libfoo.so --gpus-from -
   fatview check libfoo.so --expect "7.5;8.0;8.6+PTX"
   fatview check libfoo.so --policy cuda.toml --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,7 +98,7 @@ func newChecker(cmd *cobra.Command, a *app, o checkOptions) (*checker, error) {
 			return nil, usageError{err}
 		}
 		c.policy = p
-		if len(a.gpus) == 0 {
+		if len(a.gpus) == 0 && len(a.gpusFrom) == 0 {
 			a.gpus = p.GPUs
 		}
 		if a.driver == "" && a.cuda == "" {
@@ -192,7 +193,7 @@ func (c *checker) file(ctx context.Context, f *index.File) error {
 	targets, base := c.targets, 0
 	if len(rules.GPUs) > 0 {
 		other := *c.app
-		other.gpus = rules.GPUs
+		other.gpus, other.gpusFrom, other.fleet = rules.GPUs, nil, nil
 		ts, err := other.named()
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fatview/collect"
+	"fatview/fleet"
 	"fatview/gpu"
 	"fatview/internal/plain"
 )
@@ -66,7 +67,8 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, env Env, args []string) int {
-	root := newRoot(&app{env: env})
+	a := &app{env: env}
+	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -74,6 +76,8 @@ func Main(ctx context.Context, env Env, args []string) int {
 	err := root.ExecuteContext(ctx)
 	var exit exitError
 	switch {
+	case err == nil && a.incomplete, errors.As(err, &exit) && exit == ExitNo && a.incomplete:
+		return ExitError // an answer for some GPUs is none for the fleet
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &exit):
@@ -94,6 +98,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 type app struct {
 	env       Env
 	gpus      []string
+	gpusFrom  []string // files, or - for standard input
 	driver    string
 	cuda      string
 	noDetect  bool
@@ -105,6 +110,9 @@ type app struct {
 	// forceJIT and disableJIT stand for CUDA_FORCE_PTX_JIT and
 	// CUDA_DISABLE_PTX_JIT.
 	forceJIT, disableJIT bool
+
+	fleet      []*fleet.Inventory // what the files of gpusFrom say, once they are read
+	incomplete bool               // GPUs of the fleet were left out
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -134,6 +142,7 @@ With a terminal it explores; without one it prints the report.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()
 	p.StringArrayVar(&a.gpus, "gpu", nil, "judge for these GPUs: a name (h100), a capability (9.0, 90, sm_90), a family (turing), \">=8.0\" or all; several with commas")
+	p.StringArrayVar(&a.gpusFrom, "gpus-from", nil, "judge for the GPUs that a file lists: kubectl get nodes -o json, nvidia-smi (CSV or XML), dcgm-exporter, scontrol show node, TOML or CSV; - is standard input; repeatable")
 	p.StringVar(&a.driver, "driver", "", "what if the driver were this version (535.104, R550)")
 	p.StringVar(&a.cuda, "cuda", "", "what if the driver supported CUDA up to this version (12.2)")
 	p.BoolVar(&a.noDetect, "no-detect", false, "do not look for local GPUs")

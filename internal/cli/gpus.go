@@ -17,25 +17,32 @@ import (
 // demoGPUs are judged for in the demo where no GPU is named.
 const demoGPUs = "a100,h100,rtx5090,gtx1080"
 
-// named returns the GPUs of --gpu with the driver of --driver or --cuda.
+// named returns the GPUs of --gpu and --gpus-from with the driver of --driver or
+// --cuda.
 func (a *app) named() ([]gpu.Target, error) {
 	driver, err := a.whatIf()
 	if err != nil {
 		return nil, err
 	}
 	specs := a.gpus
-	if len(specs) == 0 && a.demo {
+	if len(specs) == 0 && len(a.gpusFrom) == 0 && a.demo {
 		specs = []string{demoGPUs}
 	}
-	if len(specs) == 0 {
-		return nil, nil
-	}
-	targets, err := gpu.Parse(strings.Join(specs, ","))
-	if err != nil {
-		return nil, usageError{err}
+	var targets []gpu.Target
+	if len(specs) > 0 {
+		if targets, err = gpu.Parse(strings.Join(specs, ",")); err != nil {
+			return nil, usageError{err}
+		}
 	}
 	for i := range targets {
 		targets[i].Driver = driver
+	}
+	listed, err := a.fromInventories(driver)
+	if err != nil {
+		return nil, err
+	}
+	targets = append(targets, listed...)
+	for i := range targets {
 		targets[i].ForceJIT, targets[i].DisableJIT = a.forceJIT, a.disableJIT
 	}
 	return targets, nil
@@ -99,8 +106,9 @@ func newGPUs(a *app) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "gpus [NAME]",
-		Short: "Lists the local GPUs, or what a name stands for, or the catalogue",
+		Short: "Lists the local GPUs, a fleet, what a name stands for, or the catalogue",
 		Example: `  fatview gpus
+  kubectl get nodes -o json | fatview gpus --gpus-from -
   fatview gpus "rtx 4000"
   fatview gpus --all`,
 		Args: cobra.MaximumNArgs(1),
@@ -113,13 +121,18 @@ func newGPUs(a *app) *cobra.Command {
 				for _, p := range gpu.Catalogue() {
 					l.add(gpu.Target{Name: p.Name, CC: p.CC, Source: "catalogue"})
 				}
-			case len(args) > 0:
-				a.gpus = args
+			case len(args) > 0 || len(a.gpusFrom) > 0:
+				if len(args) > 0 {
+					a.gpus = args
+				}
 				ts, err := a.named()
 				if err != nil {
 					return err
 				}
 				l.add(ts...)
+				if asJSON { // the text has them on standard error already
+					l.Problem = strings.Join(a.fleetProblems(), "; ")
+				}
 			default:
 				l.local(a, cmd.Context())
 			}
@@ -151,11 +164,37 @@ type gpuLine struct {
 	UUID   string  `json:"uuid,omitempty"`
 	MIG    bool    `json:"mig,omitempty"`
 	Hidden bool    `json:"hidden,omitempty"`
+	// Count and Hosts are of inventories; a count of 1 is left out.
+	Count int      `json:"count,omitempty"`
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// title is the name with the count.
+func (g gpuLine) title() string { return gpu.Target{Name: plain.Text(g.Name), Count: g.Count}.Title() }
+
+// on names the first hosts.
+func (g gpuLine) on() string {
+	const most = 3
+	if len(g.Hosts) == 0 {
+		return ""
+	}
+	var names []string
+	for _, h := range g.Hosts[:min(most, len(g.Hosts))] {
+		names = append(names, plain.Text(h))
+	}
+	s := " on " + strings.Join(names, ", ")
+	if more := len(g.Hosts) - most; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }
 
 func (l *gpuList) add(ts ...gpu.Target) {
 	for _, t := range ts {
-		g := gpuLine{Name: t.Name, CC: t.CC.String(), Family: gpu.FamilyOf(t.CC), Source: t.Source, UUID: t.UUID, MIG: t.MIG, Hidden: t.Hidden}
+		g := gpuLine{Name: t.Name, CC: t.CC.String(), Family: gpu.FamilyOf(t.CC), Source: t.Source, UUID: t.UUID, MIG: t.MIG, Hidden: t.Hidden, Hosts: t.Hosts}
+		if t.Count > 1 {
+			g.Count = t.Count
+		}
 		if t.Driver.Known() {
 			cuda := t.Driver.CUDA.String()
 			g.CUDA = &cuda
@@ -181,10 +220,10 @@ func (l *gpuList) print(a *app) error {
 	out := bufio.NewWriter(a.env.Stdout)
 	w := 0
 	for _, g := range l.GPUs {
-		w = max(w, len([]rune(plain.Text(g.Name))))
+		w = max(w, len([]rune(g.title())))
 	}
 	for _, g := range l.GPUs {
-		name := plain.Text(g.Name)
+		name := g.title()
 		line := name + strings.Repeat(" ", w-len([]rune(name))) + fmt.Sprintf("  %-5s %-16s", g.CC, g.Family)
 		if g.Driver != nil {
 			line += " driver " + plain.Text(*g.Driver)
@@ -195,7 +234,7 @@ func (l *gpuList) print(a *app) error {
 		if g.Hidden {
 			line += " (hidden by CUDA_VISIBLE_DEVICES)"
 		}
-		fmt.Fprintln(out, strings.TrimRight(line, " "))
+		fmt.Fprintln(out, strings.TrimRight(line+g.on(), " "))
 	}
 	for _, s := range []string{l.Problem, l.Note} {
 		if s != "" {

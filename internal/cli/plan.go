@@ -64,6 +64,9 @@ func (a *app) plan(ctx context.Context, list string, o planOptions) error {
 		return usageError{errors.New(`plan: give an architecture list, such as "8.0;9.0+PTX", or - for standard input`)}
 	}
 	if list == "-" {
+		if a.readsStandardInput() {
+			return usageError{errors.New("the list and --gpus-from both read standard input: put one in a file")}
+		}
 		b, err := io.ReadAll(io.LimitReader(a.env.Stdin, 1<<20))
 		if err != nil {
 			return err

@@ -115,6 +115,9 @@ func planGPUs(b *bufio.Writer, a *archlist.Answer) {
 		if !strings.HasSuffix(title, " "+g.CC) {
 			title += " (" + g.CC + ")"
 		}
+		if g.Count > 1 {
+			title += fmt.Sprintf(" × %d", g.Count)
+		}
 		if g.Driver != nil {
 			title += ", driver " + plain.Text(*g.Driver)
 		} else if g.CUDA != nil {
