@@ -15,11 +15,21 @@ const canLoadNVML = true
 
 const noLibraryReason = "no library to load"
 
-// usualLibraries names the driver's own library. The unversioned name is that
-// of the toolkit's stub for linkers, which answers nothing; the second path is
-// where WSL keeps the library that Windows shares with it.
+// usualLibraries names the driver's own library as the dynamic linker finds it,
+// and then where it lies when the linker's configuration does not know: WSL
+// shares that of Windows, the GPU operator and GKE install one for containers,
+// NixOS has a folder for drivers. Of those only what is there is tried. The
+// unversioned name is that of the toolkit's stub for linkers, which answers
+// nothing.
 func usualLibraries() []string {
-	return []string{"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"}
+	out := []string{"libnvidia-ml.so.1"}
+	for _, dir := range extraDirs {
+		path := dir + "/libnvidia-ml.so.1"
+		if _, err := os.Stat(path); err == nil {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // goNVML is NVML through go-nvml. Its functions are bound lazily by the dynamic

@@ -67,7 +67,7 @@ func smiSentence(code int) string {
 // findSMI looks on PATH without its relative folders, so that a program in the
 // current folder is never run, and then where drivers put it.
 func findSMI(getenv func(string) (string, bool)) string {
-	name, more := "nvidia-smi", []string{"/usr/lib/wsl/lib"}
+	name, more := "nvidia-smi", []string{"/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "/run/nvidia/driver/usr/bin", "/run/current-system/sw/bin"}
 	if runtime.GOOS == "windows" {
 		name, more = "nvidia-smi.exe", nil
 		for _, lib := range usualLibraries() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"fatview/internal/sysroot"
 )
 
 // madeUp is a library in Go, for what does not need a real one.
@@ -80,7 +82,7 @@ func containsAllOf(s string, parts ...string) bool {
 // none are options under which nothing is found.
 func none(t *testing.T, env map[string]string) Options {
 	return Options{
-		LibraryPaths: []string{filepath.Join(t.TempDir(), "none")}, ModelFile: filepath.Join(t.TempDir(), "none"),
+		LibraryPaths: []string{filepath.Join(t.TempDir(), "none")}, Root: sysroot.Root{Dir: t.TempDir()},
 		Getenv: func(k string) (string, bool) { v, ok := env[k]; return v, ok },
 	}
 }
@@ -241,83 +243,6 @@ func TestFindSMI(t *testing.T) {
 	}
 	if got := findSMI(env(plain + ":" + dir)); got != filepath.Join(dir, "nvidia-smi") {
 		t.Errorf("found %q", got)
-	}
-}
-
-func TestDeviceTree(t *testing.T) {
-	for model, want := range map[string]string{
-		"NVIDIA Jetson AGX Orin Developer Kit\x00": "NVIDIA Jetson AGX Orin Developer Kit 8.7",
-		"NVIDIA Jetson Orin Nano\x00":              "NVIDIA Jetson Orin Nano 8.7",
-		"NVIDIA Jetson Nano Developer Kit\x00":     "NVIDIA Jetson Nano Developer Kit 5.3",
-		"NVIDIA Jetson Xavier NX\x00":              "NVIDIA Jetson Xavier NX 7.2",
-		"Jetson-TX2\x00":                           "Jetson-TX2 6.2",
-		"NVIDIA Jetson AGX Thor\x00":               "NVIDIA Jetson AGX Thor 11.0",
-		"FriendlyARM NanoPC-T4\x00":                "",
-		"Raspberry Pi 5\x00":                       "",
-		"NVIDIA something new":                     "",
-		"":                                         "",
-	} {
-		file := filepath.Join(t.TempDir(), "model")
-		if err := os.WriteFile(file, []byte(model), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		inv, ok := askDeviceTree(file)
-		if brief(inv.Targets) != want || ok != (want != "") {
-			t.Errorf("%q: %+v", model, inv)
-		}
-		if runtime.GOOS == "linux" && ok {
-			opts := none(t, nil)
-			opts.ModelFile = file
-			if inv := DetectWith(context.Background(), opts); brief(inv.Targets) != want || inv.Problem != "" || inv.Source != SourceDeviceTree || len(inv.Tried) != 3 {
-				t.Errorf("%q: %+v", model, inv)
-			}
-		}
-	}
-}
-
-func TestHidden(t *testing.T) {
-	two := []Target{{Name: "A", CC: 90, UUID: "GPU-a1"}, {Name: "A", CC: 90, UUID: "GPU-a2", Index: 1}}
-	mixed := []Target{{Name: "A", CC: 90, UUID: "GPU-a1"}, {Name: "B", CC: 80, UUID: "GPU-b1", Index: 1}, {Name: "B MIG", CC: 80, UUID: "MIG-b1", MIG: true, Index: 1}, {Name: "B MIG", CC: 80, UUID: "MIG-b2", MIG: true, Index: 1}}
-	pci := "PCI_BUS_ID"
-	for _, c := range []struct {
-		targets     []Target
-		value, sort string
-		want        string // v or h for each target
-		note        string
-	}{
-		{two, "unset", "", "vv", ""},
-		{two, "0,1", "", "vv", ""},
-		{two, "0", "", "vh", "hides 1 of 2"},
-		{two, " 1 ", "", "hv", "hides 1 of 2"},
-		{two, "", "", "hh", "hides 2 of 2"},
-		{two, "-1", "", "hh", "hides 2 of 2"},
-		{two, "NoDevFiles", "", "hh", "hides 2 of 2"},
-		{two, "0,7,1", "", "vh", "hides 1 of 2"},
-		{two, "GPU-a2", "", "hv", "hides 1 of 2"},
-		{two, "GPU-zz,GPU-a2", "", "hh", "hides 2 of 2"},
-		{mixed, "0", "", "vvvv", "which ones is unknown"},
-		{mixed, "0", pci, "vhhh", "hides 1 of 2"},
-		{mixed, "1", pci, "hvvv", "hides 1 of 2"},
-		{mixed, "GPU-b", "", "hvvv", "hides 1 of 2"},
-		{mixed, "MIG-b2", "", "hvhv", "hides 1 of 2"},
-		{mixed, "GPU-a1,MIG-b1", "", "vvvh", ""},
-		{mixed, "-1", "", "hhhh", "hides 2 of 2"},
-		{nil, "0", "", "", ""},
-	} {
-		targets := append([]Target(nil), c.targets...)
-		note := markHidden(targets, func(name string) (string, bool) {
-			if name == "CUDA_DEVICE_ORDER" {
-				return c.sort, c.sort != ""
-			}
-			return c.value, c.value != "unset"
-		})
-		got := ""
-		for _, t := range targets {
-			got += map[bool]string{false: "v", true: "h"}[t.Hidden]
-		}
-		if got != c.want || !strings.Contains(note, c.note) || (c.note == "") != (note == "") {
-			t.Errorf("CUDA_VISIBLE_DEVICES=%s %s: %s %q, want %s %q", c.value, c.sort, got, note, c.want, c.note)
-		}
 	}
 }
 

@@ -16,7 +16,10 @@
 //     legacy GPUs, and the names that drivers print, with a column that says
 //     where nobody confirmed the row.
 //
-// Detection asks NVML, the driver's management library, and falls back to
-// nvidia-smi and to the device tree of a Jetson. It reports what it tried, and
-// when there is nothing to show it says why in one sentence.
+// Detection asks NVML, the driver's management library, then nvidia-smi; where
+// neither names a GPU it reads what the kernel module says in /proc, the PCI bus
+// and the device tree of a Jetson. It reports what it tried, and when there is
+// nothing to show it says why in one sentence. CUDA_VISIBLE_DEVICES, MIG and a
+// forward-compatibility package count as they do for CUDA programs; visible.go
+// and module.go name the sources of those rules.
 package gpu

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fatview/internal/sysroot"
 )
 
 // The dynamic linker binds NVML's functions once for a process, so each
@@ -23,7 +25,7 @@ const helperEnv = "FATVIEW_TEST_DETECT"
 
 func TestMain(m *testing.M) {
 	if paths, ok := os.LookupEnv(helperEnv); ok {
-		opts := Options{ModelFile: os.Getenv("FATVIEW_TEST_MODEL")}
+		opts := Options{Root: sysroot.Root{Dir: os.Getenv("FATVIEW_TEST_ROOT")}}
 		if paths != "usual" {
 			opts.LibraryPaths = filepath.SplitList(paths)
 		}
@@ -86,7 +88,7 @@ func detectIn(t *testing.T, env ...string) Inventory {
 	}
 	cmd := exec.Command(exe)
 	// The race detector would wait a second at the end of each process.
-	cmd.Env = append([]string{"PATH=/nowhere", "FATVIEW_TEST_MODEL=/nowhere", "GORACE=atexit_sleep_ms=0"}, env...)
+	cmd.Env = append([]string{"PATH=/nowhere", "FATVIEW_TEST_ROOT=/nowhere", "GORACE=atexit_sleep_ms=0"}, env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -227,7 +229,7 @@ func TestNVMLAbsent(t *testing.T) {
 	if len(inv.Targets) > 0 || !containsEach(inv.Problem, []string{"library not found", "in a container, the `utility` capability is missing"}) {
 		t.Errorf("%+v", inv)
 	}
-	if len(inv.Tried) != 2 || !strings.Contains(inv.Tried[0].Reason, "No such file") || inv.Tried[1] != (Attempt{"nvidia-smi", "not found on PATH"}) {
+	if len(inv.Tried) != 5 || !strings.Contains(inv.Tried[0].Reason, "No such file") || inv.Tried[1] != (Attempt{"nvidia-smi", "not found on PATH"}) || inv.Tried[4] != (Attempt{"/proc/device-tree/model", "not a Jetson"}) {
 		t.Errorf("tried %+v", inv.Tried)
 	}
 	// The second path is for WSL, where the first name is not found.

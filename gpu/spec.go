@@ -16,10 +16,10 @@ type Target struct {
 	Name   string
 	CC     arch.CC
 	Driver Driver // unknown unless the GPU was detected
-	// Source is SourceNVML, SourceSMI, SourceDeviceTree, SourceCatalogue or
-	// SourceCapability, or the format of the inventory that listed the GPU.
+	// Source is one of the constants below, or the format of the inventory
+	// that listed the GPU.
 	Source string
-	UUID   string // "GPU-…" or "MIG-…"; "" unless NVML or nvidia-smi told it
+	UUID   string // "GPU-…" or "MIG-…"; "" unless the driver told it
 	MIG    bool   // a slice of a GPU, which is listed before its slices
 	Index  int    // the driver's number of a detected GPU, a slice has its parent's
 	Hidden bool   // CUDA_VISIBLE_DEVICES keeps programs from seeing it
@@ -47,6 +47,8 @@ func (t Target) Title() string {
 const (
 	SourceNVML       = "nvml"
 	SourceSMI        = "nvidia-smi"
+	SourceProc       = "proc" // the kernel module's files below /proc
+	SourcePCI        = "pci"  // the PCI bus: no driver told of the GPU
 	SourceDeviceTree = "device-tree"
 	SourceCatalogue  = "catalogue"
 	SourceCapability = "capability"

@@ -41,7 +41,7 @@ type GPU struct {
 	CC     string  `json:"cc"`
 	Driver *string `json:"driver"`          // null: unknown
 	CUDA   *string `json:"cuda"`            // newest CUDA version of the driver
-	Source string  `json:"source"`          // nvml, nvidia-smi, catalogue, capability, or the format of an inventory
+	Source string  `json:"source"`          // nvml, nvidia-smi, proc, pci, device-tree, catalogue, capability, or the format of an inventory
 	Count  int     `json:"count,omitempty"` // how many equal ones an inventory lists; left out for 1
 	// Problem says why the GPU and the driver cannot go together; no verdict
 	// is given then. Absent otherwise.

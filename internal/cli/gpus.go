@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,9 +69,17 @@ func (a *app) whatIf() (d gpu.Driver, err error) {
 // --driver or --cuda if one is given.
 func (a *app) detect(ctx context.Context) gpu.Inventory {
 	inv := a.env.Detect(ctx)
+	inv.Targets = a.visible(inv)
+	return inv
+}
+
+// visible returns the GPUs of an inventory that programs see, in CUDA's order
+// where that is known.
+func (a *app) visible(inv gpu.Inventory) []gpu.Target {
 	driver, err := a.whatIf()
 	visible := make([]gpu.Target, 0, len(inv.Targets))
-	for _, t := range inv.Targets {
+	for _, i := range inCUDAOrder(inv) {
+		t := inv.Targets[i]
 		if t.Hidden {
 			continue
 		}
@@ -81,8 +90,30 @@ func (a *app) detect(ctx context.Context) gpu.Inventory {
 		t.DisableJIT = a.disableJIT || a.env.Getenv("CUDA_DISABLE_PTX_JIT") == "1"
 		visible = append(visible, t)
 	}
-	inv.Targets = visible
-	return inv
+	return visible
+}
+
+// inCUDAOrder returns the places of all targets, CUDA's devices in their order
+// first. A GPU whose slices are the devices stays before them.
+func inCUDAOrder(inv gpu.Inventory) []int {
+	place := map[int]int{} // of GPUs, by the driver's number
+	for n, i := range inv.Visible {
+		if _, ok := place[inv.Targets[i].Index]; !ok {
+			place[inv.Targets[i].Index] = n
+		}
+	}
+	rank := func(i int) int {
+		if n, ok := place[inv.Targets[i].Index]; ok {
+			return n
+		}
+		return len(inv.Targets)
+	}
+	out := make([]int, len(inv.Targets))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(i, j int) int { return rank(i) - rank(j) })
+	return out
 }
 
 // targets returns the GPUs to judge for: those named, else the local ones.
@@ -164,6 +195,8 @@ type gpuLine struct {
 	UUID   string  `json:"uuid,omitempty"`
 	MIG    bool    `json:"mig,omitempty"`
 	Hidden bool    `json:"hidden,omitempty"`
+	// Device is CUDA's number of a local GPU or slice; absent if hidden or not known.
+	Device *int `json:"cuda_device,omitempty"`
 	// Count and Hosts are of inventories; a count of 1 is left out.
 	Count int      `json:"count,omitempty"`
 	Hosts []string `json:"hosts,omitempty"`
@@ -213,6 +246,9 @@ func (l *gpuList) local(a *app, ctx context.Context) {
 	}
 	inv := a.env.Detect(ctx)
 	l.add(inv.Targets...)
+	for n, i := range inv.Visible {
+		l.GPUs[i].Device = &n
+	}
 	l.Problem, l.Note = inv.Problem, inv.Note
 }
 
@@ -231,8 +267,11 @@ func (l *gpuList) print(a *app) error {
 		if g.CUDA != nil {
 			line += " CUDA " + *g.CUDA
 		}
-		if g.Hidden {
+		switch {
+		case g.Hidden:
 			line += " (hidden by CUDA_VISIBLE_DEVICES)"
+		case g.Device != nil && len(l.GPUs) > 1:
+			line += fmt.Sprintf(" device %d", *g.Device)
 		}
 		fmt.Fprintln(out, strings.TrimRight(line+g.on(), " "))
 	}
