@@ -47,7 +47,7 @@ func main() {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Progress: term.IsTerminal(int(os.Stderr.Fd())),
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
-		Demo:     demo, Version: version(), Detect: gpu.Detect, Getenv: os.Getenv, Explore: explore,
+		Demo:     demo, Version: version(), Detect: gpu.Detect, Getenv: os.Getenv, Environ: os.Environ, Explore: explore,
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)

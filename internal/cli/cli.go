@@ -37,6 +37,7 @@ type Env struct {
 	Version        string
 	Detect         func(context.Context) gpu.Inventory
 	Getenv         func(string) string
+	Environ        func() []string // all variables; nil: none
 	// Explore runs the terminal explorer.
 	Explore func(ctx context.Context, o ExploreOptions) error
 }
@@ -151,7 +152,7 @@ With a terminal it explores; without one it prints the report.`,
 	p.BoolVar(&a.disableJIT, "disable-jit", false, "judge as if CUDA_DISABLE_PTX_JIT=1 were set: all PTX is ignored")
 	root.Flags().BoolVar(&a.demo, "demo", false, "open a built-in sample")
 	a.walkFlags(root)
-	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newPlan(a), newList(a), newGPUs(a), newVersion(a))
+	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newPlan(a), newList(a), newGPUs(a), newDoctor(a), newVersion(a))
 	return root
 }
 
