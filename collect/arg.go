@@ -68,7 +68,7 @@ func (a *argWalk) run(ctx context.Context, seq *sequence) {
 			if err == nil {
 				a.look(ctx, &s.out, !a.opt.Eager)
 			}
-			seq.add(s)
+			a.add(ctx, seq, s)
 			close(s.ready)
 			return
 		}
@@ -78,17 +78,20 @@ func (a *argWalk) run(ctx context.Context, seq *sequence) {
 	st, err := os.Stat(base)
 	switch {
 	case err != nil:
-		a.fail(seq, index.PathError(path, err))
+		a.fail(ctx, seq, index.PathError(path, err))
 	case st.IsDir():
 		a.arg.Kind = "folder"
 		a.arg.Dists = &dist.Set{}
+		if a.opt.Stream {
+			a.manifestsAhead(ctx, base, seq)
+		}
 		a.folder(ctx, base, "", seq)
 	case !st.Mode().IsRegular():
-		a.fail(seq, fmt.Errorf("%s: is not a regular file", path))
+		a.fail(ctx, seq, fmt.Errorf("%s: is not a regular file", path))
 	default:
 		s := newSlot()
 		s.sub = newSequence()
-		seq.add(s)
+		a.add(ctx, seq, s)
 		a.arg.Kind = "file"
 		if !a.pool.run(ctx, func() { a.file(ctx, base, "", st, true, s) }) {
 			a.cancelled(ctx, s)
@@ -97,10 +100,10 @@ func (a *argWalk) run(ctx context.Context, seq *sequence) {
 }
 
 // fail ends an argument of which nothing can be told.
-func (a *argWalk) fail(seq *sequence, err error) {
+func (a *argWalk) fail(ctx context.Context, seq *sequence, err error) {
 	s := newSlot()
 	s.out = outcome{place: a.arg.Path, err: err}
-	seq.add(s)
+	a.add(ctx, seq, s)
 	close(s.ready)
 }
 
@@ -117,7 +120,7 @@ func (a *argWalk) cancelled(ctx context.Context, s *slot) {
 func (a *argWalk) stdin(ctx context.Context, seq *sequence) {
 	s := newSlot()
 	s.sub = newSequence()
-	seq.add(s)
+	a.add(ctx, seq, s)
 	a.arg.Kind = "file"
 	if a.opt.Stdin == nil || a.stdinRead {
 		s.sub.end()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"fatview/dist"
 	"fatview/elfscan"
 	"fatview/foreign"
 	"fatview/index"
@@ -20,6 +21,9 @@ import (
 type outcome struct {
 	place, rel string
 	named      bool
+	packed     bool          // lies in a package
+	pkg        bool          // is one
+	dists      *dist.Set     // of the package
 	files      []*index.File // to hand out
 	others     []Other
 	findings   []Finding
@@ -43,7 +47,7 @@ func (a *argWalk) opened(ctx context.Context, place, rel string, r io.ReaderAt, 
 	if s.sub != nil {
 		defer s.sub.end()
 	}
-	s.out = outcome{place: place, rel: rel, named: named, st: st}
+	s.out = outcome{place: place, rel: rel, named: named, st: st, packed: s.out.packed, dists: s.dists}
 	if s.sub != nil {
 		s.out.counts.Entries = 1 // a member of a package was counted by its walk
 	}
@@ -120,7 +124,7 @@ func (a *argWalk) binary(ctx context.Context, r io.ReaderAt, size int64, closer 
 	out.files = files
 	a.look(ctx, out, !out.named || !a.opt.Eager)
 	// Equal thin archives may name different files.
-	if len(out.files) > 0 && !out.named && !thin && !a.opt.EachCopy {
+	if len(out.files) > 0 && !out.named && !thin && !a.opt.EachCopy && !a.opt.Stream {
 		out.digest = digestOf(ctx, r, size)
 	}
 }

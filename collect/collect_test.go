@@ -590,7 +590,7 @@ func TestMembersLeaveAsTheyCome(t *testing.T) {
 	close(member.ready)
 	got := make(chan string)
 	go func() {
-		seq.each(func(o outcome) { got <- o.place })
+		seq.each(nil, func(o outcome) { got <- o.place })
 		close(got)
 	}()
 	if p := <-got; p != "member" { // and the package is not ready

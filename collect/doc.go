@@ -12,6 +12,9 @@
 // Links are not followed, so nothing outside of a folder is read on its
 // behalf. What is handed out keeps no file open for long: a folder may hold
 // more libraries than a process may open.
+//
+// A stream (Options.Stream) keeps nothing of what it handed out, and reads no
+// further ahead than a few files, so that any number of them can pass.
 package collect
 
 import (
@@ -41,6 +44,10 @@ type Options struct {
 	Eager bool
 	// EachCopy hands out identical files one by one.
 	EachCopy bool
+	// Stream hands out files through emit alone and keeps none: emit or those
+	// it gives them to close them. Identical files come one by one, files of a
+	// package in the package's order, and no Others are kept.
+	Stream   bool
 	Progress *Progress
 }
 
@@ -64,11 +71,27 @@ type Finding struct {
 }
 
 // A Batch is what was found at one place: a file, or the members of a static
-// library.
+// library. The fields below Files are set with Options.Stream only, which also
+// emits batches without files: for a hard link, for a package that ended, and
+// for an argument that did.
 type Batch struct {
 	Arg   int // number of the argument
 	Place string
 	Files []*index.File
+
+	Rel []string // of each file: its path below the argument
+	// Owner tells, for such a path, which distribution it belongs to, nil if
+	// none is known. Any goroutine may call it. For files that lie in a package
+	// (Packed) that may change until the package ends, because a manifest may
+	// come after the files; for others it does not.
+	Owner  func(rel string) *dist.Dist
+	Packed bool
+	LinkOf string // Place is another name for what lies at this place
+	// Ended: the package at Place was read. It is the outermost one: all Packed
+	// batches since the last package ended lie in it. Files are then those of a
+	// program that the package stands behind.
+	Ended bool
+	Done  *Arg // this argument was read; its counts and findings are final
 }
 
 // An Other is a library without device code.
@@ -87,7 +110,7 @@ type Arg struct {
 	Counts Counts
 	// Findings are in the order in which they were met, at most maxFindings.
 	Findings []Finding
-	Dists    *dist.Set                // names relative to the argument
+	Dists    *dist.Set                // names relative to the argument; nil after a stream
 	rel      map[*index.File]string   // below the argument
 	copies   map[*index.File][]string // likewise, of what equals it
 }

@@ -183,7 +183,7 @@ func (a *argWalk) entered(ctx context.Context, x *listing, seq *sequence) {
 			if pack.IsLayout(root.FS()) {
 				s.sub = newSequence()
 				defer s.sub.end()
-				seq.add(s)
+				a.add(ctx, seq, s)
 				if a.layout(ctx, root.FS(), s.out.place, x.rel, s) {
 					x.hide("oci-layout", "index.json", "manifest.json", "blobs")
 				}
@@ -192,7 +192,7 @@ func (a *argWalk) entered(ctx context.Context, x *listing, seq *sequence) {
 		}
 	}
 	if x.err != nil || x.excluded > 0 {
-		seq.add(s)
+		a.add(ctx, seq, s)
 	}
 }
 
@@ -222,15 +222,16 @@ func (a *argWalk) entry(ctx context.Context, x *listing, e entry, seq *sequence)
 		s.out.counts.Links = 1
 	case !manifest && !a.filter.mayTake(s.out.rel):
 		s.out.counts.Excluded = 1
+	case manifest && a.opt.Stream: // read ahead
 	default:
 		s.sub = newSequence()
-		seq.add(s)
+		a.add(ctx, seq, s)
 		if !a.pool.run(ctx, func() { a.stat(ctx, path, manifest, s) }) {
 			a.cancelled(ctx, s)
 		}
 		return
 	}
-	seq.add(s)
+	a.add(ctx, seq, s)
 	close(s.ready)
 }
 

@@ -3,6 +3,8 @@ package collect
 import (
 	"context"
 	"sync"
+
+	"fatview/dist"
 )
 
 // A slot is a place in the order of results. Whoever works on it fills in what
@@ -12,6 +14,7 @@ type slot struct {
 	ready chan struct{}
 	out   outcome
 	sub   *sequence
+	dists *dist.Set // what the manifests of a package are added to
 }
 
 func newSlot() *slot { return &slot{ready: make(chan struct{})} }
@@ -22,6 +25,7 @@ type sequence struct {
 	more  sync.Cond
 	slots []*slot
 	ended bool
+	held  int // slots that were added and are not done with; the gate's
 }
 
 func newSequence() *sequence {
@@ -44,26 +48,38 @@ func (s *sequence) end() {
 	s.more.Signal()
 }
 
+// next waits for the next slot; it returns nil when the sequence has ended.
+// What was handed out is let go.
+func (s *sequence) next() *slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.slots) == 0 && !s.ended {
+		s.more.Wait()
+	}
+	if len(s.slots) == 0 {
+		return nil
+	}
+	x := s.slots[0]
+	s.slots[0] = nil
+	s.slots = s.slots[1:]
+	return x
+}
+
 // each calls do with the outcomes in order, and waits for each; it returns
-// when the sequence has ended. What was handed out is let go.
-func (s *sequence) each(do func(outcome)) {
-	for i := 0; ; i++ {
-		s.mu.Lock()
-		for i >= len(s.slots) && !s.ended {
-			s.more.Wait()
-		}
-		if i >= len(s.slots) {
-			s.mu.Unlock()
+// when the sequence has ended.
+func (s *sequence) each(g *gate, do func(outcome)) {
+	for {
+		g.attend(s)
+		x := s.next()
+		if x == nil {
 			return
 		}
-		x := s.slots[i]
-		s.slots[i] = nil
-		s.mu.Unlock()
 		if x.sub != nil {
-			x.sub.each(do) // as they come, before the package has ended
+			x.sub.each(g, do) // as they come, before the package has ended
 		}
 		<-x.ready
 		do(x.out)
+		g.leave(s)
 	}
 }
 

@@ -19,9 +19,7 @@ import (
 // a zip behind a program, which may turn out to be none.
 func (a *argWalk) pkg(ctx context.Context, place, rel string, r io.ReaderAt, size int64, keep *keeper, behind bool, s *slot) {
 	defer keep.Close()
-	if a.arg.Dists == nil {
-		a.arg.Dists = &dist.Set{} // only of an argument that is a package itself
-	}
+	a.enter(s)
 	v := &visitor{argWalk: a, place: place, rel: rel, keep: keep, s: s}
 	if behind {
 		v.program = base(place)
@@ -39,10 +37,29 @@ func (a *argWalk) pkg(ctx context.Context, place, rel string, r io.ReaderAt, siz
 // layout walks an OCI image layout that lies in a folder, and tells whether it
 // is one.
 func (a *argWalk) layout(ctx context.Context, dir fs.FS, place, rel string, s *slot) bool {
+	a.enter(s)
 	v := &visitor{argWalk: a, place: place, rel: rel, keep: newKeeper(nil), s: s}
 	sum, err := pack.WalkLayout(ctx, dir, v.limits(), func(m *pack.Member) error { return v.member(ctx, m) })
 	v.walked(ctx, sum, err)
 	return err == nil
+}
+
+// enter prepares a package's slot: it says where what its manifests tell goes.
+// A stream forgets that with the package, else a mirror's would add up; what
+// they list lies in the package, so no other place can miss it.
+func (a *argWalk) enter(s *slot) {
+	s.out.pkg = true
+	switch {
+	case s.dists != nil: // that of the package around it
+	case a.opt.Stream:
+		s.dists = &dist.Set{}
+	default:
+		if a.arg.Dists == nil {
+			a.arg.Dists = &dist.Set{} // only of an argument that is a package itself
+		}
+		s.dists = a.arg.Dists
+	}
+	s.out.dists = s.dists
 }
 
 // A keeper closes a package when the last of those that read it has: members
@@ -164,10 +181,11 @@ func (v *visitor) member(ctx context.Context, m *pack.Member) error {
 		return nil
 	}
 	x := newSlot()
-	x.out = outcome{place: place, rel: rel}
+	x.out = outcome{place: place, rel: rel, packed: true}
+	x.dists = v.s.dists
 	if m.LinkOf != "" {
 		x.out.copyOf = v.place + "!" + m.LinkOf
-		v.s.sub.add(x)
+		v.add(ctx, v.s.sub, x)
 		close(x.ready)
 		return nil
 	}
@@ -175,7 +193,7 @@ func (v *visitor) member(ctx context.Context, m *pack.Member) error {
 	if err != nil {
 		return ctx.Err() // the walk has a finding of it
 	}
-	v.s.sub.add(x)
+	v.add(ctx, v.s.sub, x)
 	v.keep.users.Add(1)
 	w := &window{Blob: blob, keep: v.keep}
 	v.pool.offer(func() {
@@ -210,7 +228,7 @@ func (v *visitor) manifest(m *pack.Member, place, rel string) {
 	defer blob.Close()
 	b, err := io.ReadAll(io.NewSectionReader(blob, 0, min(blob.Size(), dist.MaxManifest)))
 	if err == nil {
-		err = v.arg.Dists.Add(rel, b)
+		err = v.s.dists.Add(rel, b)
 	}
 	if err != nil {
 		out.find(index.Warning, place, err.Error())

@@ -15,6 +15,7 @@ type walker struct {
 	opt       Options
 	filter    filter
 	pool      *workers
+	gate      *gate // nil unless streaming
 	files     *pool
 	progress  *Progress
 	memory    *pack.Memory // of all packages together
@@ -29,6 +30,11 @@ func Run(ctx context.Context, args []string, o Options, emit func(Batch)) *Resul
 	w := &walker{opt: o, pool: newWorkers(defaultWorkers()), files: &pool{}, progress: o.Progress, memory: &pack.Memory{}}
 	if w.progress == nil {
 		w.progress = &Progress{}
+	}
+	if o.Stream {
+		g, stop := newGate(ctx)
+		defer stop()
+		w.gate = g
 	}
 	res := &Result{byFile: map[*index.File]*Arg{}}
 	var problem error
@@ -53,7 +59,7 @@ func Run(ctx context.Context, args []string, o Options, emit func(Batch)) *Resul
 	}()
 	for i, a := range walks {
 		t := &taker{res: res, arg: a.arg, index: i, emit: emit, walk: a, twins: newTwins(o.EachCopy)}
-		seqs[i].each(func(out outcome) { t.take(ctx, out) })
+		seqs[i].each(w.gate, func(out outcome) { t.take(ctx, out) })
 		t.finish(ctx)
 	}
 	w.pool.wg.Wait()
@@ -64,7 +70,7 @@ func Run(ctx context.Context, args []string, o Options, emit func(Batch)) *Resul
 func (a *argWalk) start(ctx context.Context, seq *sequence) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.fail(seq, fmt.Errorf("%s: reading it failed, which is a mistake in fatview: %v", a.arg.Path, p))
+			a.fail(ctx, seq, fmt.Errorf("%s: reading it failed, which is a mistake in fatview: %v", a.arg.Path, p))
 		}
 	}()
 	a.run(ctx, seq)
@@ -89,6 +95,10 @@ func (t *taker) take(ctx context.Context, out outcome) {
 	}
 	if out.err != nil && a.Err == nil && ctx.Err() == nil {
 		a.Err = out.err
+	}
+	if t.walk.opt.Stream {
+		t.pass(out)
+		return
 	}
 	if out.copyOf != "" {
 		if old, ok := t.twins.link(out); ok {
@@ -149,6 +159,13 @@ func (t *taker) finish(ctx context.Context) {
 		}
 	case a.Err == nil && t.walk.inner != "" && a.Files == 0 && a.Counts.Binaries == 0:
 		a.Err = fmt.Errorf("%s: no library or object of that name in it", a.Path)
+	}
+	if t.walk.opt.Stream {
+		if t.emit != nil {
+			t.emit(Batch{Arg: t.index, Place: a.Path, Done: a})
+		}
+		a.Dists = nil // of many arguments it would add up
+		return
 	}
 	mine := t.res.Files[len(t.res.Files)-a.Files:]
 	place := map[*index.File]string{}
