@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"needs":                {},
 	"collect":              {"dist", "elfscan", "foreign", "index", "pack"},
 	"report":               {"arch", "collect", "coverage", "fatbin", "gpu", "index", "needs", "internal/plain"},
+	"stream":               {"collect", "gpu", "index", "pack", "report"},
 	"explain":              {"advice", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"archlist":             {"arch", "coverage", "fatbin", "gpu"},
 	"advice":               {"arch", "archlist", "coverage", "fatbin", "gpu"},
@@ -41,7 +42,7 @@ var arrows = map[string][]string{
 	"internal/corpuscheck": {},
 	"internal/benchrun":    {},
 	"internal/probecheck":  {},
-	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "doctor", "explain", "fatbin", "fleet", "gpu", "index", "report", "internal/plain", "internal/sysroot"},
+	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "doctor", "explain", "fatbin", "fleet", "gpu", "index", "report", "stream", "internal/plain", "internal/sysroot"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
 

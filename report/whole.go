@@ -38,18 +38,7 @@ type ScanFinding struct {
 func BuildAll(res *collect.Result, targets []gpu.Target) *Report {
 	r := Build(res.Files, targets)
 	for _, a := range res.Args {
-		s := Scan{
-			Path: a.Path, Kind: a.Kind, Files: a.Files, Entries: a.Counts.Entries, Binaries: a.Counts.Binaries,
-			Codeless: a.Counts.Codeless, Copies: a.Counts.Copies, Links: a.Counts.Links, Excluded: a.Counts.Excluded,
-			Findings: []ScanFinding{},
-		}
-		if a.Err != nil {
-			s.Error = a.Err.Error()
-		}
-		for _, f := range a.Findings {
-			s.Findings = append(s.Findings, ScanFinding{string(f.Severity), f.Path, f.Message})
-		}
-		r.Scans = append(r.Scans, s)
+		r.Scans = append(r.Scans, newScan(a))
 	}
 	r.Dependencies = dependencies(r, res)
 	if r.tooMany && len(r.Scans) > 0 {
@@ -58,6 +47,21 @@ func BuildAll(res *collect.Result, targets []gpu.Target) *Report {
 	}
 	r.Distributions = distributions(r, res)
 	return r
+}
+
+func newScan(a *collect.Arg) Scan {
+	s := Scan{
+		Path: a.Path, Kind: a.Kind, Files: a.Files, Entries: a.Counts.Entries, Binaries: a.Counts.Binaries,
+		Codeless: a.Counts.Codeless, Copies: a.Counts.Copies, Links: a.Counts.Links, Excluded: a.Counts.Excluded,
+		Findings: []ScanFinding{},
+	}
+	if a.Err != nil {
+		s.Error = a.Err.Error()
+	}
+	for _, f := range a.Findings {
+		s.Findings = append(s.Findings, ScanFinding{string(f.Severity), f.Path, f.Message})
+	}
+	return s
 }
 
 // plainFile tells whether there is nothing to say of an argument beside its

@@ -26,6 +26,7 @@ var formats = []Format{
 	{"text", []string{".txt"}, "for people", Text},
 	{"json", []string{".json"}, "for programs: " + Schema, JSON},
 	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
+	{"ndjson", []string{".ndjson", ".jsonl"}, "a line for each file and GPU: " + LineSchema, NDJSON},
 }
 
 // Formats returns the names of the formats.

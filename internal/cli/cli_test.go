@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -126,14 +127,20 @@ func TestExplore(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
-	w := newWorld(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if code := Main(ctx, w.Env, []string{"report", fixtures + "mixed.so", "--gpu", "9.0"}); code != ExitInterrupted {
-		t.Errorf("exit %d, want %d", code, ExitInterrupted)
+	out := filepath.Join(t.TempDir(), "x.ndjson")
+	for _, more := range [][]string{nil, {"--format", "ndjson"}, {"-o", out}} {
+		w := newWorld(t, nil)
+		if code := Main(ctx, w.Env, append([]string{"report", fixtures + "mixed.so", "--gpu", "9.0"}, more...)); code != ExitInterrupted {
+			t.Errorf("%v: exit %d, want %d", more, code, ExitInterrupted)
+		}
+		if w.out.Len() != 0 {
+			t.Errorf("%v: an interrupted report printed something", more)
+		}
 	}
-	if w.out.Len() != 0 {
-		t.Error("an interrupted report printed something")
+	if _, err := os.Stat(out); err == nil {
+		t.Error("an interrupted report left a file")
 	}
 }
 
@@ -145,7 +152,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteErrors(t *testing.T) {
 	for _, args := range [][]string{
-		{"report", fixtures + "mixed.so", "--gpu", "9.0"}, {"list", fixtures + "mixed.so"},
+		{"report", fixtures + "mixed.so", "--gpu", "9.0"}, {"report", fixtures + "mixed.so", "--gpu", "9.0", "--format", "ndjson"}, {"list", fixtures + "mixed.so"},
 		{"explain", fixtures + "mixed.so", "--gpu", "9.0"}, {"check", fixtures + "mixed.so", "--gpu", "9.0"},
 		{"plan", "8.0", "--gpu", "8.0", "--syntax", "pytorch"}, {"version"}, {"gpus", "h100"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,8 @@ func newReport(a *app) *cobra.Command {
 		Example: `  fatview report libfoo.so --gpu h100,rtx5090
   fatview report libfoo.so --gpu 9.0 --driver 535.104
   fatview report *.so --gpu all --json | jq '.files[].coverage'
-  fatview report libfoo.so --gpu h100 -o coverage.md`,
+  fatview report libfoo.so --gpu h100 -o coverage.md
+  fatview report mirror --gpu 12.0 --format ndjson > lines.ndjson`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch o.paths = args; {
 			case len(args) == 0 && !a.demo:
@@ -54,7 +56,7 @@ func newReport(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "text, json or md")
+	f.StringVar(&o.format, "format", "text", "one of "+strings.Join(report.Formats(), ", ")+"; ndjson is written while files are read, in bounded memory")
 	f.BoolVar(&asJSON, "json", false, "same as --format json")
 	f.StringVarP(&o.out, "output", "o", "", "write to this file; its ending chooses the format")
 	f.BoolVar(&o.force, "force", false, "overwrite the file of -o")
@@ -67,11 +69,14 @@ func newReport(a *app) *cobra.Command {
 // standard error and make the exit code 2; the rest is reported.
 func (a *app) report(ctx context.Context, o reportOptions) error {
 	if !known(o.format) {
-		return usageError{fmt.Errorf("%w %q: choose text, json or md", report.ErrFormat, o.format)}
+		return usageError{fmt.Errorf("%w %q: choose one of %s", report.ErrFormat, o.format, strings.Join(report.Formats(), ", "))}
 	}
 	targets, note, err := a.targets(ctx)
 	if err != nil {
 		return err
+	}
+	if o.format == ndjson {
+		return a.stream(ctx, o, targets, note)
 	}
 	res, bad, err := a.collect(ctx, a.paths(o.paths))
 	if err != nil {
@@ -97,29 +102,14 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 		return ctx.Err()
 	}
 	if o.out != "" {
-		if same := a.sameFile(o.out, o.paths); same != "" {
-			return usageError{fmt.Errorf("%s is what the report is about: give -o another name", same)}
-		}
-		err = report.Save(o.out, o.format, r, o.force)
-		if errors.Is(err, report.ErrExists) {
-			err = fmt.Errorf("%w; --force overwrites it", err)
-		}
-		if err == nil {
-			fmt.Fprintln(a.env.Stderr, "wrote "+plain.Text(o.out))
-		}
+		err = a.save(o, func() error { return report.Save(o.out, o.format, r, o.force) })
 	} else {
 		err = a.print(func(w io.Writer) error { return report.Write(w, o.format, r) })
 	}
 	if err != nil {
 		return err
 	}
-	// One pair that cannot be is part of the answer; nothing but such pairs is a
-	// mistake in the question.
-	impossible := len(r.GPUs) > 0
-	for _, g := range r.GPUs {
-		impossible = impossible && g.Problem != ""
-	}
-	if bad || impossible {
+	if bad || impossible(r.GPUs) {
 		return exitError(ExitError)
 	}
 	return nil
