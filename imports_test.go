@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"archlist":             {"arch", "coverage", "fatbin", "gpu"},
 	"advice":               {"arch", "archlist", "coverage", "fatbin", "gpu"},
 	"check":                {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
+	"kernels":              {"arch", "fatbin", "index", "internal/plain"},
 	"doctor":               {"arch", "check", "coverage", "gpu", "report", "internal/plain", "internal/sysroot"},
 	"ui":                   {"advice", "arch", "collect", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui/quiet":             {},
@@ -42,7 +43,7 @@ var arrows = map[string][]string{
 	"internal/corpuscheck": {},
 	"internal/benchrun":    {},
 	"internal/probecheck":  {},
-	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "doctor", "explain", "fatbin", "fleet", "gpu", "index", "report", "stream", "internal/plain", "internal/sysroot"},
+	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "doctor", "explain", "fatbin", "fleet", "gpu", "index", "kernels", "report", "stream", "internal/plain", "internal/sysroot"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
 

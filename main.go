@@ -47,10 +47,20 @@ func main() {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Progress: term.IsTerminal(int(os.Stderr.Fd())),
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())),
+		Width:    width(),
 		Demo:     demo, Version: version(), Detect: gpu.Detect, Getenv: os.Getenv, Environ: os.Environ, Explore: explore,
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// width is how many columns standard output has, 0 if it is no terminal.
+func width() int {
+	n, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // explore runs the terminal program.

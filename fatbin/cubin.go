@@ -236,6 +236,9 @@ func (r *cubinReader) readOwned() {
 				// later, replaces it.
 				c.Kernels[s.kernel].Registers = s.info >> 24
 			}
+			if s.kernel >= 0 {
+				c.Kernels[s.kernel].Barriers = uint32(s.barriers)
+			}
 		case bytes.HasPrefix(s.name, []byte(".nv.shared.")):
 			if k := r.owner(s, len(".nv.shared.")); k != nil {
 				k.Shared += s.size

@@ -18,9 +18,12 @@ func FullName(name string) string { return demangled(name) }
 // ShortName returns the demangled name without parameters and return type,
 // and with template arguments deeper than the first level left out.
 func ShortName(name string) string {
-	s := foldTemplates(dropReturnType(demangled(name, demangle.NoParams)))
-	if s == "" {
-		return name // a name of spaces
+	s := demangled(name, demangle.NoParams)
+	if s == name {
+		return name // of C, or of nothing that fatview knows
+	}
+	if s = foldTemplates(dropReturnType(s)); s == "" {
+		return name
 	}
 	return s
 }

@@ -13,7 +13,13 @@ type section struct {
 	link, info uint32
 	data       []byte // nil for NOBITS or when outside the file
 	kernel     int32  // index into Kernels of a text section, or -1
+	barriers   uint8  // of a text section: see barrierShift
 }
+
+// barrierShift is where the flags of a text section hold the number of barriers
+// (nvdisasm prints them as SHF_BARRIERS), seven bits of it. Newer cubins have
+// an attribute instead.
+const barrierShift = 20
 
 // readSections reads the section table and the names.
 func (r *cubinReader) readSections() error {
@@ -46,6 +52,7 @@ func (r *cubinReader) readSections() error {
 		*s = section{
 			typ: le.Uint32(h[4:]), off: le.Uint64(h[24:]), size: le.Uint64(h[32:]),
 			link: le.Uint32(h[40:]), info: le.Uint32(h[44:]), kernel: -1,
+			barriers: uint8(le.Uint64(h[8:]) >> barrierShift & 0x7F),
 		}
 		switch s.typ {
 		case uint32(elf.SHT_NOBITS), uint32(elf.SHT_NULL), shtCudaGlobal, shtCudaDebugShared: // no bytes in the file

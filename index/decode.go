@@ -53,19 +53,32 @@ func (f *File) Decode(ctx context.Context, c *Container, dec *fatbin.Decoder) {
 	if c.Decoded() != nil || ctx.Err() != nil {
 		return
 	}
-	d := &Decoded{Images: make([]Contents, len(c.Images))}
+	if d := f.Peek(ctx, c, dec, nil); d != nil {
+		c.decoded.CompareAndSwap(nil, d)
+	}
+}
+
+// Peek decodes as Decode does and keeps nothing, so that a file can be gone
+// through with the memory of one container. want, if it is not nil, chooses the
+// images to read; the others' Contents are empty. The result is nil if ctx
+// ended. Payloads count against the file's bounds each time they are read.
+func (f *File) Peek(ctx context.Context, c *Container, dec *fatbin.Decoder, want func(*fatbin.Image) bool) (d *Decoded) {
 	defer func() {
 		if p := recover(); p != nil {
 			f.find(Error, c.Offset, fmt.Sprintf("reading this container failed: %v", p))
-			c.decoded.CompareAndSwap(nil, &Decoded{Images: make([]Contents, len(c.Images)), Set: coverage.KernelSet{In: make([]int, len(c.Images))}})
+			d = &Decoded{Images: make([]Contents, len(c.Images)), Set: coverage.KernelSet{In: make([]int, len(c.Images))}}
 		}
 	}()
+	d = &Decoded{Images: make([]Contents, len(c.Images))}
 	names := interner{}
 	union := map[string]int{}
 	d.Set.In = make([]int, len(c.Images))
 	for i, im := range c.Images {
 		if ctx.Err() != nil {
-			return
+			return nil
+		}
+		if want != nil && !want(im) {
+			continue
 		}
 		ct := &d.Images[i]
 		label := f.read(ct, im, dec, names)
@@ -89,7 +102,7 @@ func (f *File) Decode(ctx context.Context, c *Container, dec *fatbin.Decoder) {
 	if d.Label == "" {
 		d.Label = c.sourceName()
 	}
-	c.decoded.CompareAndSwap(nil, d)
+	return d
 }
 
 // sourceName returns the source name that old compilers leave in the

@@ -8,6 +8,7 @@ import (
 	"fatview/fatbin"
 	"fatview/gpu"
 	"fatview/index"
+	"fatview/internal/plain"
 )
 
 // LineSchema is the name of the contract of lines.
@@ -186,7 +187,7 @@ func (s *Scan) errorLines() []Line {
 // EncodeLine writes a value as JSON on a line of its own. Characters that a
 // terminal could act on are escapes, line breaks among them.
 func EncodeLine(w io.Writer, v any) error {
-	e := json.NewEncoder(escaper{w})
+	e := json.NewEncoder(plain.JSON(w))
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"fatview/internal/plain"
 )
@@ -80,42 +78,8 @@ func JSON(w io.Writer, r *Report) error { return EncodeJSON(w, r) }
 // EncodeJSON writes any value as fatview's JSON: indented, markup left alone,
 // and every character that a terminal could act on as an escape.
 func EncodeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(escaper{w})
+	e := json.NewEncoder(plain.JSON(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(v)
-}
-
-// escaper writes control and format characters as \uXXXX. They can occur in
-// JSON inside of strings only, where that means the same. The encoder writes a
-// value in one piece, so no character is split.
-type escaper struct{ w io.Writer }
-
-func (x escaper) Write(b []byte) (int, error) {
-	start := 0
-	for i := 0; i < len(b); {
-		if b[i] < utf8.RuneSelf {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(b[i:])
-		if plain.Hostile(r) {
-			if _, err := x.w.Write(b[start:i]); err != nil {
-				return 0, err
-			}
-			var u []byte
-			for _, unit := range utf16.Encode([]rune{r}) {
-				u = fmt.Appendf(u, "\\u%04x", unit)
-			}
-			if _, err := x.w.Write(u); err != nil {
-				return 0, err
-			}
-			start = i + n
-		}
-		i += n
-	}
-	if _, err := x.w.Write(b[start:]); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }
