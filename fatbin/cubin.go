@@ -83,6 +83,7 @@ type cubinReader struct {
 	cubin    *Cubin
 	byName   map[string]int32 // kernel index; made when first needed
 	unread   int              // bytes of sections that may still be read
+	texts    []uint32         // per kernel: its section
 }
 
 const noSymbol = 1 << 30
@@ -93,6 +94,14 @@ const noSymbol = 1 << 30
 // Nothing of b is kept. Damage inside is reported in Problems; an error means
 // that nothing could be told.
 func ParseCubin(b []byte) (*Cubin, error) {
+	r, err := parseCubin(b)
+	if err != nil {
+		return nil, err
+	}
+	return r.cubin, nil
+}
+
+func parseCubin(b []byte) (*cubinReader, error) {
 	if !isCubin(b) {
 		return nil, ErrNotCubin
 	}
@@ -106,7 +115,7 @@ func ParseCubin(b []byte) (*Cubin, error) {
 	r.readInfo()
 	r.readNotes()
 	c.Unit = unitName(r.strings.b)
-	return c, nil
+	return r, nil
 }
 
 // cubinHeader reads what the ELF header tells.
@@ -211,6 +220,7 @@ func (r *cubinReader) addFunction(i int, s []byte, index uint32) {
 			text.kernel = r.symbols[i]
 		}
 		c.Kernels = append(c.Kernels, Kernel{Name: string(name), Code: size})
+		r.texts = append(r.texts, index)
 		return
 	}
 	own := false

@@ -3,6 +3,7 @@ package fatbin
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -62,6 +63,44 @@ func (d *Decoder) Payload(im *Image) ([]byte, error) {
 	return unpadded(im.Kind, b), nil
 }
 
+// Stored returns the image's bytes as they are in the file, compressed or
+// scrambled as they may be, valid until the next call. Of a cubin in a
+// concatenated entry they are the whole blob.
+func (d *Decoder) Stored(im *Image) ([]byte, error) {
+	stored, cut := im.StoredBytes, im.cut
+	if im.concat != nil {
+		stored, cut = im.concat.stored, im.concat.cut
+	}
+	d.last = nil
+	switch {
+	case cut:
+		return nil, formatErr(im.PayloadOffset, "payload is cut off")
+	case stored < 0 || stored > maxPayload:
+		return nil, fmt.Errorf("%w: %d bytes at offset %s", ErrTooLarge, stored, hex(uint64(im.PayloadOffset)))
+	}
+	if err := probeEnd(im.r, im.PayloadOffset, stored); err != nil {
+		return nil, err
+	}
+	in := grow(&d.stored, stored)
+	if err := readFull(im.r, in, im.PayloadOffset); err != nil {
+		return nil, fmt.Errorf("payload at offset %s: %w", hex(uint64(im.PayloadOffset)), err)
+	}
+	return in, nil
+}
+
+// probeEnd asks for the last byte first: a size that the file cannot satisfy
+// must not cost an allocation.
+func probeEnd(r io.ReaderAt, off, stored int64) error {
+	if stored <= 1<<16 {
+		return nil
+	}
+	var b [1]byte
+	if err := readFull(r, b[:], off+stored-1); err != nil {
+		return fmt.Errorf("payload at offset %s is cut off: %w", hex(uint64(off)), err)
+	}
+	return nil
+}
+
 // Payload returns the image's bytes, decompressed, in memory of their own. The
 // errors are those of Decoder.Payload, which is faster for many images.
 func (im *Image) Payload() ([]byte, error) {
@@ -115,13 +154,8 @@ func (d *Decoder) read(im *Image, stored, size int64) ([]byte, error) {
 	if size == 0 && how != CompressionNone {
 		return nil, formatErr(off, "compressed payload declares no size") // and the LZ4 library would read at nil
 	}
-	// Ask for the last byte first: a size that the file cannot satisfy must
-	// not cost an allocation.
-	if stored > 1<<16 {
-		var b [1]byte
-		if err := readFull(im.r, b[:], off+stored-1); err != nil {
-			return nil, fmt.Errorf("payload at offset %s is cut off: %w", hex(uint64(off)), err)
-		}
+	if err := probeEnd(im.r, off, stored); err != nil {
+		return nil, err
 	}
 	in := grow(&d.stored, stored)
 	if err := readFull(im.r, in, off); err != nil {
