@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	"check":                {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"kernels":              {"arch", "fatbin", "index", "internal/plain"},
 	"extract":              {"fatbin", "index", "kernels", "internal/atomicfile"},
+	"sizes":                {"arch", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"doctor":               {"arch", "check", "coverage", "gpu", "report", "internal/plain", "internal/sysroot"},
 	"ui":                   {"advice", "arch", "collect", "coverage", "fatbin", "gpu", "index", "report", "internal/plain"},
 	"ui/quiet":             {},
@@ -45,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/corpuscheck": {},
 	"internal/benchrun":    {},
 	"internal/probecheck":  {},
-	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "doctor", "explain", "extract", "fatbin", "fleet", "gpu", "index", "kernels", "report", "stream", "internal/plain", "internal/sysroot"},
+	"internal/cli":         {"arch", "archlist", "check", "collect", "coverage", "doctor", "explain", "extract", "fatbin", "fleet", "gpu", "index", "kernels", "report", "sizes", "stream", "internal/plain", "internal/sysroot"},
 	".":                    {"gpu", "internal/cli", "ui", "ui/quiet"},
 }
 
@@ -54,7 +55,7 @@ var owners = map[string][]string{
 	"github.com/charmbracelet/":          {"ui", "ui/quiet"},
 	"github.com/NVIDIA/go-nvml":          {"gpu"},
 	"github.com/spf13/cobra":             {"internal/cli"},
-	"github.com/klauspost/compress":      {"fatbin", "foreign", "pack", "internal/fatbintest"},
+	"github.com/klauspost/compress":      {"fatbin", "foreign", "pack", "sizes", "internal/fatbintest"},
 	"github.com/google/":                 {"pack"},
 	"github.com/ulikunitz/xz":            {"pack"},
 	"github.com/bmatcuk/doublestar":      {"collect"},

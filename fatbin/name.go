@@ -28,6 +28,19 @@ func ShortName(name string) string {
 	return s
 }
 
+// FamilyName returns the short name without any template arguments: what the
+// instances of one template have in common.
+func FamilyName(name string) string {
+	s := demangled(name, demangle.NoParams)
+	if s == name {
+		return name
+	}
+	if s = strings.TrimRight(dropTemplates(dropReturnType(s)), " "); s == "" {
+		return name
+	}
+	return s
+}
+
 // demangled leaves out clone suffixes and cuts the result at 64 KiB.
 func demangled(name string, options ...demangle.Option) string {
 	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") || packCost(name) > maxPackCost {
@@ -109,6 +122,34 @@ func foldTemplates(s string) string {
 			}
 		}
 		if depth < 2 {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// dropTemplates leaves out template arguments.
+func dropTemplates(s string) string {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == 'o' && isOperator(s, i):
+			n := len("operator")
+			for i+n < len(s) && strings.IndexByte("<>=-", s[i+n]) >= 0 {
+				n++
+			}
+			if depth == 0 {
+				b.WriteString(s[i : i+n])
+			}
+			i += n - 1
+		case c == '<':
+			depth++
+		case c == '>' && i > 0 && s[i-1] == '-' && depth > 0:
+		case c == '>' && depth > 0:
+			depth--
+		case depth == 0:
 			b.WriteByte(c)
 		}
 	}

@@ -315,6 +315,24 @@ func (f *File) add(c *fatbin.Container, rg elfscan.Range) bool {
 	return true
 }
 
+// A Section is a range of the file that is made for device code.
+type Section struct {
+	Name         string
+	Offset, Size int64
+}
+
+// Sections returns the ranges made for device code, in the order of the file.
+// Containers that Search found lie in none of them.
+func (f *File) Sections() []Section {
+	var out []Section
+	for _, rg := range f.object.Ranges {
+		if rg.Kind != elfscan.KindOther && rg.Size > 0 {
+			out = append(out, Section{rg.Name, rg.Offset, rg.Size})
+		}
+	}
+	return out
+}
+
 func (f *File) linkage(off int64, kind elfscan.Kind) Linkage {
 	switch kind {
 	case elfscan.KindRelFatbin:

@@ -14,3 +14,8 @@ var ErrExists = atomicfile.ErrExists
 func Save(path, format string, r *Report, overwrite bool) error {
 	return atomicfile.Write(path, overwrite, func(w io.Writer) error { return Write(w, format, r) })
 }
+
+// SaveFunc is Save for any writer.
+func SaveFunc(path string, overwrite bool, write func(io.Writer) error) error {
+	return atomicfile.Write(path, overwrite, write)
+}

@@ -153,7 +153,7 @@ With a terminal it explores; without one it prints the report.`,
 	p.BoolVar(&a.disableJIT, "disable-jit", false, "judge as if CUDA_DISABLE_PTX_JIT=1 were set: all PTX is ignored")
 	root.Flags().BoolVar(&a.demo, "demo", false, "open a built-in sample")
 	a.walkFlags(root)
-	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newPlan(a), newList(a), newKernels(a), newExtract(a), newGPUs(a), newDoctor(a), newVersion(a))
+	root.AddCommand(newReport(a), newExplain(a), newCheck(a), newPlan(a), newList(a), newKernels(a), newExtract(a), newSizes(a), newGPUs(a), newDoctor(a), newVersion(a))
 	return root
 }
 
