@@ -26,6 +26,7 @@ var formats = []Format{
 	{"text", []string{".txt"}, "for people", Text},
 	{"json", []string{".json"}, "for programs: " + Schema, JSON},
 	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
+	{"csv", []string{".csv"}, "a row for each file, container and GPU", CSV},
 }
 
 // Formats returns the names of the formats.
@@ -37,17 +38,18 @@ func Formats() []string {
 	return names
 }
 
-// FormatOf returns the format that a file name's ending asks for.
+// FormatOf returns the format that a file name's ending asks for: the longest
+// one that fits, so that ".cdx.json" does not count as ".json".
 func FormatOf(path string) (format string, ok bool) {
-	ending := strings.ToLower(filepath.Ext(path))
+	name, longest := strings.ToLower(filepath.Base(path)), 0
 	for _, f := range formats {
 		for _, e := range f.Endings {
-			if e == ending {
-				return f.Name, true
+			if strings.HasSuffix(name, e) && len(e) > longest {
+				format, longest = f.Name, len(e)
 			}
 		}
 	}
-	return "", false
+	return format, longest > 0
 }
 
 // Ending returns the usual ending of a format's files, ".md".
@@ -93,7 +95,7 @@ type escaper struct{ w io.Writer }
 func (x escaper) Write(b []byte) (int, error) {
 	start := 0
 	for i := 0; i < len(b); {
-		if b[i] < utf8.RuneSelf {
+		if b[i] < 0x7F {
 			i++
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +55,7 @@ func newReport(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "text, json or md")
+	f.StringVar(&o.format, "format", "text", "one of "+strings.Join(report.Formats(), ", "))
 	f.BoolVar(&asJSON, "json", false, "same as --format json")
 	f.StringVarP(&o.out, "output", "o", "", "write to this file; its ending chooses the format")
 	f.BoolVar(&o.force, "force", false, "overwrite the file of -o")
@@ -67,7 +68,7 @@ func newReport(a *app) *cobra.Command {
 // standard error and make the exit code 2; the rest is reported.
 func (a *app) report(ctx context.Context, o reportOptions) error {
 	if !known(o.format) {
-		return usageError{fmt.Errorf("%w %q: choose text, json or md", report.ErrFormat, o.format)}
+		return usageError{fmt.Errorf("%w %q: choose one of %s", report.ErrFormat, o.format, strings.Join(report.Formats(), ", "))}
 	}
 	targets, note, err := a.targets(ctx)
 	if err != nil {
