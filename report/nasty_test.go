@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"encoding/xml"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -84,6 +86,7 @@ var readers = map[string]func(t *testing.T, s, out string){
 			}
 		}
 	},
+	"junit": readsXML,
 	"json": func(t *testing.T, s, out string) {
 		var back Report
 		if err := json.Unmarshal([]byte(out), &back); err != nil {
@@ -109,6 +112,25 @@ var readers = map[string]func(t *testing.T, s, out string){
 			t.Errorf("the path is %q, want %q", got, want)
 		}
 	},
+}
+
+// readsXML reads a document to its end, strictly.
+func readsXML(t *testing.T, s, out string) {
+	d := xml.NewDecoder(strings.NewReader(out))
+	for {
+		x, err := d.Token()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		if start, ok := x.(xml.StartElement); ok {
+			if !strings.Contains(" testsuites testsuite properties property testcase failure error skipped system-out ", " "+start.Name.Local+" ") {
+				t.Errorf("%q makes an element %s", s, start.Name.Local)
+			}
+		}
+	}
 }
 
 // Every writer takes every nasty string everywhere: it succeeds, twice the

@@ -27,6 +27,7 @@ var formats = []Format{
 	{"json", []string{".json"}, "for programs: " + Schema, JSON},
 	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
 	{"csv", []string{".csv"}, "a row for each file, container and GPU", CSV},
+	{"junit", []string{".xml"}, "for CI servers: a suite for each GPU, a case for each file", JUnit},
 }
 
 // Formats returns the names of the formats.
