@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	neturl "net/url"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -87,6 +88,16 @@ var readers = map[string]func(t *testing.T, s, out string){
 		}
 	},
 	"junit": readsXML,
+	"cyclonedx": func(t *testing.T, s, out string) {
+		var b bom
+		if err := json.Unmarshal([]byte(out), &b); err != nil {
+			t.Fatal(err)
+		}
+		url := b.Components[0].PURL
+		if u, err := neturl.Parse(url); url != "" && (err != nil || u.Scheme != "pkg" || u.RawQuery != "" || u.Fragment != "") {
+			t.Errorf("%q makes the package URL %s: %v", s, url, err)
+		}
+	},
 	"json": func(t *testing.T, s, out string) {
 		var back Report
 		if err := json.Unmarshal([]byte(out), &back); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"fatview/arch"
 	"fatview/coverage"
@@ -31,6 +32,11 @@ type Report struct {
 	Scans         []Scan         `json:"scans"`
 	Distributions []Distribution `json:"distributions"`
 	Dependencies  []Dependency   `json:"dependencies"`
+
+	// Version of the program and Made, when, are for formats that name who
+	// wrote them; both may be zero. They are no part of the contract.
+	Version string    `json:"-"`
+	Made    time.Time `json:"-"`
 
 	tooMany bool // dependencies, to tell them all
 }

@@ -28,6 +28,7 @@ var formats = []Format{
 	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
 	{"csv", []string{".csv"}, "a row for each file, container and GPU", CSV},
 	{"junit", []string{".xml"}, "for CI servers: a suite for each GPU, a case for each file", JUnit},
+	{"cyclonedx", []string{".cdx.json"}, "a bill of materials: CycloneDX 1.6 in JSON", CycloneDX},
 }
 
 // Formats returns the names of the formats.
