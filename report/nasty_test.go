@@ -88,6 +88,22 @@ var readers = map[string]func(t *testing.T, s, out string){
 		}
 	},
 	"junit": readsXML,
+	"sarif": func(t *testing.T, s, out string) {
+		var log sarifLog
+		if err := json.Unmarshal([]byte(out), &log); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range log.Runs[0].Results {
+			uri := x.Locations[0].Physical.Artifact.URI
+			u, err := neturl.Parse(uri)
+			if err != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "" {
+				t.Errorf("%q makes the URI %s: %v", s, uri, err)
+			}
+			if strings.Contains(strings.ReplaceAll(x.Message.Text, `\](`, ""), "](") || strings.Contains(strings.NewReplacer("{{", "", "}}", "").Replace(x.Message.Text), "{") {
+				t.Errorf("%q makes a link or an argument: %s", s, x.Message.Text)
+			}
+		}
+	},
 	"cyclonedx": func(t *testing.T, s, out string) {
 		var b bom
 		if err := json.Unmarshal([]byte(out), &b); err != nil {
