@@ -88,6 +88,7 @@ var readers = map[string]func(t *testing.T, s, out string){
 		}
 	},
 	"junit": readsXML,
+	"html":  readsHTML,
 	"sarif": func(t *testing.T, s, out string) {
 		var log sarifLog
 		if err := json.Unmarshal([]byte(out), &log); err != nil {

@@ -27,6 +27,7 @@ var formats = []Format{
 	{"json", []string{".json"}, "for programs: " + Schema, JSON},
 	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
 	{"csv", []string{".csv"}, "a row for each file, container and GPU", CSV},
+	{"html", []string{".html", ".htm"}, "one page for a browser, to search and sort", HTML},
 	{"sarif", []string{".sarif", ".sarif.json"}, "for code scanning: SARIF 2.1.0", SARIF},
 	{"junit", []string{".xml"}, "for CI servers: a suite for each GPU, a case for each file", JUnit},
 	{"cyclonedx", []string{".cdx.json"}, "a bill of materials: CycloneDX 1.6 in JSON", CycloneDX},
