@@ -29,8 +29,8 @@ var formats = []Format{
 	{"csv", []string{".csv"}, "a row for each file, container and GPU", CSV},
 	{"html", []string{".html", ".htm"}, "one page for a browser, to search and sort", HTML},
 	{"sarif", []string{".sarif", ".sarif.json"}, "for code scanning: SARIF 2.1.0", SARIF},
-	{"junit", []string{".xml"}, "for CI servers: a suite for each GPU, a case for each file", JUnit},
-	{"cyclonedx", []string{".cdx.json"}, "a bill of materials: CycloneDX 1.6 in JSON", CycloneDX},
+	{"junit", []string{".xml"}, "for CI servers: a suite for each GPU", JUnit},
+	{"cyclonedx", []string{".cdx.json"}, "a bill of materials, CycloneDX 1.6", CycloneDX},
 }
 
 // Formats returns the names of the formats.
@@ -61,6 +61,17 @@ func Ending(format string) string {
 	for _, f := range formats {
 		if f.Name == format {
 			return f.Endings[0]
+		}
+	}
+	return ""
+}
+
+// About says in a few words what a format is for, "" for one that does not
+// exist.
+func About(format string) string {
+	for _, f := range formats {
+		if f.Name == format {
+			return f.About
 		}
 	}
 	return ""
