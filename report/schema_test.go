@@ -9,12 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"fatview/collect"
+	"fatview/coverage"
+	"fatview/fatbin"
 	"fatview/gpu"
 	"fatview/index"
 	"fatview/internal/fatbintest"
@@ -346,5 +349,47 @@ func TestSchemaRefusesMutations(t *testing.T) {
 	}
 	if err := s.Validate(doc); err != nil {
 		t.Errorf("added fields are refused: %v", err)
+	}
+}
+
+// Every word that the packages below have is one that the schema knows.
+func TestSchemaKnowsEveryWord(t *testing.T) {
+	b, err := os.ReadFile("../docs/schema/report-1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Defs map[string]struct {
+			Properties map[string]struct{ Enum []string }
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	check := func(def, field string, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if !slices.Contains(doc.Defs[def].Properties[field].Enum, w) {
+				t.Errorf("%s of %s may not be %q", field, def, w)
+			}
+		}
+	}
+	for k := range fatbin.Kind(300) {
+		check("image", "kind", k.String())
+	}
+	for c := range fatbin.Compression(100) {
+		check("image", "compression", c.String())
+	}
+	for _, l := range []index.Linkage{index.Registered, index.Linked, index.Relocatable, index.Embedded, index.Loose} {
+		check("container", "linkage", string(l))
+	}
+	for v := range coverage.Verdict(20) {
+		if w := v.String(); w != "unknown" {
+			of := "coverage"
+			if w == "missing" || w == "specialised" || w == "empty" {
+				of = "verdict"
+			}
+			check(of, "verdict", w)
+		}
 	}
 }
