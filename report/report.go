@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"fatview/arch"
 	"fatview/coverage"
@@ -31,6 +32,11 @@ type Report struct {
 	Scans         []Scan         `json:"scans"`
 	Distributions []Distribution `json:"distributions"`
 	Dependencies  []Dependency   `json:"dependencies"`
+
+	// Version of the program and Made, when, are for formats that name who
+	// wrote them; both may be zero. They are no part of the contract.
+	Version string    `json:"-"`
+	Made    time.Time `json:"-"`
 
 	tooMany bool // dependencies, to tell them all
 }
@@ -365,8 +371,18 @@ func (f *File) ArchRows() []ArchRow {
 			}
 		}
 	}
-	sort.SliceStable(order, func(i, j int) bool {
-		a, b := order[i], order[j]
+	out := make([]ArchRow, len(order))
+	for i, r := range order {
+		out[i] = *r
+	}
+	sortRows(out)
+	return out
+}
+
+// sortRows puts SASS first, then orders by architecture and PTX ISA.
+func sortRows(rows []ArchRow) {
+	sort.SliceStable(rows, func(i, j int) bool {
+		a, b := &rows[i], &rows[j]
 		if x, y := kindRank(a.Kind), kindRank(b.Kind); x != y {
 			return x < y
 		}
@@ -377,11 +393,6 @@ func (f *File) ArchRows() []ArchRow {
 		}
 		return a.PTXISA < b.PTXISA
 	})
-	out := make([]ArchRow, len(order))
-	for i, r := range order {
-		out[i] = *r
-	}
-	return out
 }
 
 func kindRank(kind string) int {

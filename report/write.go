@@ -25,6 +25,11 @@ var formats = []Format{
 	{"json", []string{".json"}, "for programs: " + Schema, JSON},
 	{"md", []string{".md", ".markdown"}, "for issues and pull requests", Markdown},
 	{"ndjson", []string{".ndjson", ".jsonl"}, "a line for each file and GPU: " + LineSchema, NDJSON},
+	{"csv", []string{".csv"}, "a row for each file, container and GPU", CSV},
+	{"html", []string{".html", ".htm"}, "one page for a browser, to search and sort", HTML},
+	{"sarif", []string{".sarif", ".sarif.json"}, "for code scanning: SARIF 2.1.0", SARIF},
+	{"junit", []string{".xml"}, "for CI servers: a suite for each GPU", JUnit},
+	{"cyclonedx", []string{".cdx.json"}, "a bill of materials, CycloneDX 1.6", CycloneDX},
 }
 
 // Formats returns the names of the formats.
@@ -36,17 +41,18 @@ func Formats() []string {
 	return names
 }
 
-// FormatOf returns the format that a file name's ending asks for.
+// FormatOf returns the format that a file name's ending asks for: the longest
+// one that fits, so that ".cdx.json" does not count as ".json".
 func FormatOf(path string) (format string, ok bool) {
-	ending := strings.ToLower(filepath.Ext(path))
+	name, longest := strings.ToLower(filepath.Base(path)), 0
 	for _, f := range formats {
 		for _, e := range f.Endings {
-			if e == ending {
-				return f.Name, true
+			if strings.HasSuffix(name, e) && len(e) > longest {
+				format, longest = f.Name, len(e)
 			}
 		}
 	}
-	return "", false
+	return format, longest > 0
 }
 
 // Ending returns the usual ending of a format's files, ".md".
@@ -54,6 +60,17 @@ func Ending(format string) string {
 	for _, f := range formats {
 		if f.Name == format {
 			return f.Endings[0]
+		}
+	}
+	return ""
+}
+
+// About says in a few words what a format is for, "" for one that does not
+// exist.
+func About(format string) string {
+	for _, f := range formats {
+		if f.Name == format {
+			return f.About
 		}
 	}
 	return ""

@@ -27,6 +27,7 @@ func (m *model) askFormat() {
 	}
 	p := &prompt{kind: askFormat, label: "export as", choices: report.Formats(), hint: "h l choose, enter takes it, esc ends"}
 	for i, f := range p.choices {
+		p.about = append(p.about, report.About(f))
 		if f == m.exportAs {
 			p.pick = i
 		}

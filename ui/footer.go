@@ -22,10 +22,12 @@ func (m *model) drawPanel(out []string) []string {
 			}
 		}
 	}
+	chosen := -1
 	for i, c := range p.choices {
 		mark, paint := "  ", m.th.accent
 		if i == p.pick {
 			mark, paint = "> ", m.th.cursor
+			chosen = len(lines)
 		}
 		lines = append(lines, fill(m.w, seg{mark, m.th.accent}, seg{clean(c), paint}, seg{about(p, i), m.th.dim}))
 	}
@@ -35,7 +37,11 @@ func (m *model) drawPanel(out []string) []string {
 	for len(lines) < h {
 		lines = append([]string{m.th.dim.s(strings.Repeat("─", m.w))}, lines...)
 	}
-	return append(out, lines[len(lines)-h:]...)
+	first := len(lines) - h
+	if chosen >= 0 && chosen < first {
+		first = chosen // little room: the choice stays in view
+	}
+	return append(out, lines[first:first+h]...)
 }
 
 func about(p *prompt, i int) string {

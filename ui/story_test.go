@@ -168,6 +168,28 @@ func TestExport(t *testing.T) {
 	newDriver(t, 80, 24, "").Press("esc", "e").WantFoot("nothing to export yet")
 }
 
+// Every format is offered with what it is for, in little room, too; what is
+// chosen stays in view.
+func TestExportChooser(t *testing.T) {
+	d := newDriver(t, 60, 20, "mixed.so", gpus("h100")).Press("e")
+	for _, f := range report.Formats() {
+		d.WantScreen(f + "  " + report.About(f))
+	}
+	d.Press("9").WantFoot("write cyclonedx to: mixed.so.fatview.cdx.json").Press("esc")
+	d.Press("e", "c").WantFoot("export as: csv").Press("c").WantFoot("export as: cyclonedx").Press("esc")
+	path := filepath.Join(t.TempDir(), "out.sarif")
+	d.Press("e").Enter().Clear().Type(path).Enter().WantFoot("(sarif)")
+	if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), "2.1.0") {
+		t.Errorf("%v: %s", err, b)
+	}
+	low := newDriver(t, 60, 12, "mixed.so", gpus("h100")).Press("e")
+	formats := report.Formats()
+	for i := range formats {
+		f := formats[(3+i)%len(formats)] // from md, the third, on
+		low.Press("down").WantScreen("> " + f).WantFoot("export as: " + f)
+	}
+}
+
 func TestExportHoldsContainersBack(t *testing.T) {
 	d := unstarted(t, 80, 24, "embedded.so", gpus("h100"))
 	d.hold = true

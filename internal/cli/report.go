@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -94,6 +96,7 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 		return exitError(ExitError)
 	}
 	r := report.BuildAll(res, targets)
+	r.Version, r.Made = a.env.Version, sourceDate(a.env.Getenv)
 	if note != "" {
 		fmt.Fprintln(a.env.Stderr, "fatview: "+plain.Text(note)+".")
 	}
@@ -113,6 +116,20 @@ func (a *app) report(ctx context.Context, o reportOptions) error {
 		return exitError(ExitError)
 	}
 	return nil
+}
+
+// sourceDate is the time that a reproducible build gives its outputs
+// (reproducible-builds.org, "SOURCE_DATE_EPOCH"): zero where none is set or it
+// makes no sense.
+func sourceDate(getenv func(string) string) time.Time {
+	if getenv == nil {
+		return time.Time{}
+	}
+	s, err := strconv.ParseInt(getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	if t := time.Unix(s, 0).UTC(); err == nil && s >= 0 && t.Year() <= 9999 {
+		return t
+	}
+	return time.Time{}
 }
 
 // sameFile returns the input that a path is another name for, or "".

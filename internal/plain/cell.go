@@ -1,14 +1,18 @@
 package plain
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Cell returns s as the text of a cell of a table that a spreadsheet may open:
 // made safe as by Text, and with an apostrophe before what a spreadsheet would
 // take for a formula, that is before = + - @, a tab or a carriage return at the
-// beginning. The list is that of OWASP's page on CSV injection.
+// beginning. The list is that of OWASP's page on CSV injection. The wide forms of
+// the signs count too, because some spreadsheets read them as the narrow ones.
 func Cell(s string) string {
 	t := Text(s)
-	if s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
 		return "'" + t
 	}
 	return t

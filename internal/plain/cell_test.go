@@ -6,6 +6,7 @@ func TestCell(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "fill": "fill", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)",
 		"\t=1": `'\x09=1`, "\r=1": `'\x0d=1`, "\x1b[31m": `\x1b[31m`, "a,\"b\"": "a,\"b\"",
+		"-": "'-", "＝1": "'＝1", "a\x1bb\x00": `a\x1bb\x00`, "\u202egnp.so": `\u202egnp.so`,
 	} {
 		if got := Cell(in); got != want {
 			t.Errorf("Cell(%q) = %q, want %q", in, got, want)

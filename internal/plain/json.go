@@ -20,7 +20,7 @@ type escaper struct{ w io.Writer }
 func (x escaper) Write(b []byte) (int, error) {
 	start := 0
 	for i := 0; i < len(b); {
-		if b[i] < utf8.RuneSelf {
+		if b[i] < 0x7F {
 			i++
 			continue
 		}
