@@ -94,6 +94,7 @@ func (m *model) opened(msg openedMsg) tea.Cmd {
 		m.say(scanned(arg))
 	}
 	m.nameOwners(msg.res)
+	m.scanFindings = append(m.scanFindings, arg.Findings...)
 	return tea.Batch(append(cmds, m.openNext(), m.settle())...)
 }
 

@@ -102,10 +102,19 @@ func (m *model) mainKey(name string) tea.Cmd {
 		m.arrange()
 	case is(name, k.View):
 		return m.viewText()
-	case is(name, k.OpenAll), is(name, k.FoldAll):
-		m.openAll(is(name, k.OpenAll))
+	case is(name, k.Views):
+		to := viewID(name[0] - '1')
+		if int(to) > len(m.views) {
+			m.fail("there are only " + counted(len(m.views)+1, "view"))
+			return nil
+		}
+		return m.switchView(to)
 	case m.focus == paneDetails:
 		m.detailsKey(name)
+	case m.shownView() != nil:
+		return m.viewKey(m.shownView(), name)
+	case is(name, k.OpenAll), is(name, k.FoldAll):
+		m.openAll(is(name, k.OpenAll))
 	default:
 		return m.treeKey(name)
 	}
@@ -171,6 +180,8 @@ func (m *model) back() {
 	case m.focus == paneDetails:
 		m.focus = paneTree
 		m.arrange()
+	case m.look != viewBrowse:
+		m.switchView(viewBrowse)
 	case m.filter:
 		m.toggleFilter()
 	default:

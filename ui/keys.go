@@ -14,7 +14,7 @@ type keyMap struct {
 	Right, Left, Enter, Space, OpenAll, FoldAll, Tab          key.Binding
 	Search, Next, Previous, Filter                            key.Binding
 	GPULeft, GPURight, AddGPU, Driver                         key.Binding
-	View, Export, Open                                        key.Binding
+	View, Export, Open, Views                                 key.Binding
 	Help, Back, Quit, Interrupt, Suspend                      key.Binding
 }
 
@@ -47,6 +47,7 @@ func newKeys() keyMap {
 		GPURight:  bind("]", "next GPU", "]"),
 		AddGPU:    bind("a", "add a GPU", "a"),
 		Driver:    bind("d", "what-if driver", "d"),
+		Views:     bind("1 … 5", "another view", "1", "2", "3", "4", "5"),
 		View:      bind("v", "text of the image", "v"),
 		Export:    bind("e", "export a report", "e"),
 		Open:      bind("o", "open a file", "o"),
@@ -66,7 +67,7 @@ type keyGroup struct {
 
 func (k *keyMap) groups() []keyGroup {
 	return []keyGroup{
-		{"Move", []key.Binding{k.Down, k.Up, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.Top, k.Bottom, k.Tab}},
+		{"Move", []key.Binding{k.Down, k.Up, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.Top, k.Bottom, k.Tab, k.Views}},
 		{"Tree", []key.Binding{k.Right, k.Left, k.Enter, k.Space, k.OpenAll, k.FoldAll, k.Filter}},
 		{"Search", []key.Binding{k.Search, k.Next, k.Previous}},
 		{"GPUs", []key.Binding{k.GPULeft, k.GPURight, k.AddGPU, k.Driver}},
@@ -103,12 +104,15 @@ func (m *model) hints() []string {
 		return []string{hint(k.Open, ""), hint(k.AddGPU, ""), hint(k.Help, ""), hint(k.Quit, "")}
 	}
 	var h []string
+	if v := m.shownView(); v != nil && m.focus == paneTree {
+		h = v.hints(m)
+	}
 	if m.find.query != "" {
 		h = append(h, hint(k.Next, "next"), hint(k.Previous, "previous"), hint(k.Back, "end search"))
 	} else if m.focus == paneDetails {
 		h = append(h, hint(k.Down, "scroll"), hint(k.Tab, "tree"))
 	}
-	if m.focus == paneTree {
+	if m.focus == paneTree && m.look == viewBrowse {
 		switch r, ok := m.selected(); {
 		case ok && r.kind() == kindKernel:
 			if m.isPTX(r) {

@@ -38,8 +38,9 @@ type layout struct {
 }
 
 // arrange computes the layout of a screen. focus matters where only one pane
-// has room; panel is the number of lines that a prompt asks for.
-func arrange(w, h int, focus pane, panel int) layout {
+// has room; panel is the number of lines that a prompt asks for; a table takes
+// the whole width.
+func arrange(w, h int, focus pane, panel int, table bool) layout {
 	l := layout{w: w, h: h}
 	if w < leastWidth || h < leastHeight {
 		l.tooSmall = true
@@ -58,7 +59,7 @@ func arrange(w, h int, focus pane, panel int) layout {
 	l.panel = rect{0, h - 1 - panel, w, panel}
 	room := h - 1 - top - panel // for titles and panes
 	switch {
-	case w >= wideWidth:
+	case w >= wideWidth && !table:
 		l.wide = true
 		left := max(52, w*48/100)
 		l.treeTitle = rect{0, top, left, 1}
@@ -67,6 +68,9 @@ func arrange(w, h int, focus pane, panel int) layout {
 		l.details = rect{left + 2, top + 1, w - left - 2, room - 1}
 	case h >= tallHeight && room >= 10:
 		upper := (room - 2) / 2
+		if table {
+			upper = (room - 2) * 3 / 5
+		}
 		l.treeTitle = rect{0, top, w, 1}
 		l.tree = rect{0, top + 1, w, upper}
 		l.detailsTitle = rect{0, top + 1 + upper, w, 1}

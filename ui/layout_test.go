@@ -8,8 +8,8 @@ func TestLayoutOfEveryScreen(t *testing.T) {
 	for w := 1; w <= 220; w++ {
 		for h := 1; h <= 70; h++ {
 			for _, focus := range []pane{paneTree, paneDetails} {
-				for _, panel := range []int{0, 3, 9} {
-					l := arrange(w, h, focus, panel)
+				for _, panel := range []int{0, 3, 9, 100, 103, 109} {
+					l := arrange(w, h, focus, panel%100, panel >= 100)
 					if l.tooSmall != (w < leastWidth || h < leastHeight) {
 						t.Fatalf("%d×%d: too small %v", w, h, l.tooSmall)
 					}
@@ -34,7 +34,7 @@ func TestLayoutOfEveryScreen(t *testing.T) {
 					if l.single && focus == paneDetails {
 						shown = l.details
 					}
-					if shown.h < 2 && panel == 0 || shown.h < 0 {
+					if shown.h < 2 && panel%100 == 0 || shown.h < 0 {
 						t.Fatalf("%d×%d: no room: %+v", w, h, l)
 					}
 				}
@@ -48,7 +48,7 @@ func TestLayoutModes(t *testing.T) {
 		w, h         int
 		wide, single bool
 	}{{60, 20, false, true}, {80, 24, false, false}, {99, 60, false, false}, {100, 12, true, false}, {160, 45, true, false}} {
-		if l := arrange(c.w, c.h, paneTree, 0); l.wide != c.wide || l.single != c.single {
+		if l := arrange(c.w, c.h, paneTree, 0, false); l.wide != c.wide || l.single != c.single {
 			t.Errorf("%d×%d: wide %v, single %v", c.w, c.h, l.wide, l.single)
 		}
 	}

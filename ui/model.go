@@ -97,6 +97,10 @@ type model struct {
 	gpuProblem string
 	gpuNote    string
 
+	views        []view
+	look         viewID // the view that is shown
+	scanFindings []collect.Finding
+
 	rows   []row
 	cur    int
 	top    int
@@ -132,7 +136,7 @@ func newModel(ctx context.Context, o Options, th theme) *model {
 	m := &model{
 		ctx: ctx, opt: o, keys: newKeys(), th: th, work: newWork(ctx),
 		now: time.Now, save: report.Save,
-		open: map[row]bool{}, short: map[string]string{}, pending: o.Paths, exportAs: "md",
+		views: newViews(), open: map[row]bool{}, short: map[string]string{}, pending: o.Paths, exportAs: "md",
 	}
 	m.tick = func() tea.Cmd {
 		return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })

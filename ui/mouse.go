@@ -31,6 +31,10 @@ func (m *model) onMouse(msg tea.MouseMsg) tea.Cmd {
 	case m.lay.details.has(msg.X, msg.Y):
 		m.scrollDetails(by)
 	case m.lay.tree.has(msg.X, msg.Y):
+		if v := m.shownView(); v != nil {
+			v.wheel(m, by)
+			return nil
+		}
 		m.wheelTree(by)
 	}
 	return nil
@@ -72,6 +76,13 @@ func (m *model) click(x, y int) tea.Cmd {
 	case m.lay.treeTitle.has(x, y):
 		m.focus = paneTree
 		m.arrange()
+		if to, ok := m.viewUnder(x - m.lay.treeTitle.x); ok && to != m.look {
+			return m.switchView(to)
+		}
+	case m.lay.tree.has(x, y) && m.shownView() != nil:
+		m.focus = paneTree
+		m.arrange()
+		return m.shownView().click(m, x-m.lay.tree.x, y-m.lay.tree.y)
 	case m.lay.tree.has(x, y):
 		i := m.top + y - m.lay.tree.y
 		if i >= len(m.rows) {

@@ -156,6 +156,10 @@ func (m *model) jumpFrom(r row, forward bool) {
 func (m *model) jump(i int) {
 	m.refold()
 	m.find.at = i
+	if v := m.shownView(); v != nil {
+		v.choose(m, m.resolve(m.find.hits[i]))
+		return
+	}
 	opened := m.show(m.resolve(m.find.hits[i]))
 	if m.find.live {
 		m.find.opened = opened
@@ -172,6 +176,10 @@ func (m *model) refold() {
 // showAgain puts the cursor back to where it was.
 func (m *model) showAgain(r row, top int) {
 	m.refold()
+	if v := m.shownView(); v != nil {
+		v.choose(m, r)
+		return
+	}
 	m.rebuild()
 	m.move(m.place(r))
 	m.top = top

@@ -301,7 +301,7 @@ func TestQuit(t *testing.T) {
 func TestEscGoesBackStepByStep(t *testing.T) {
 	d := mixed(t)
 	d.Press("u", "tab", "/").Type("block").Enter().Press("tab")
-	d.Press("esc").WantNot("/block").Press("esc").WantScreen("[contents]").Press("esc").WantFoot("showing all").Press("esc").WantFoot("q quits")
+	d.Press("esc").WantNot("/block").Press("esc").WantScreen("[1 browse]").Press("esc").WantFoot("showing all").Press("esc").WantFoot("q quits")
 }
 
 func TestResize(t *testing.T) {
@@ -315,7 +315,7 @@ func TestResize(t *testing.T) {
 	if !d.quit {
 		t.Error("q does not quit a screen that is too small")
 	}
-	d.Resize(60, 20).WantSelected("wide_copy").WantScreen("wide_copy").Press("tab").WantScreen("[details]").Press("tab").WantScreen("[contents]")
+	d.Resize(60, 20).WantSelected("wide_copy").WantScreen("wide_copy").Press("tab").WantScreen("[details]").Press("tab").WantScreen("[1 browse]")
 }
 
 func TestMouse(t *testing.T) {

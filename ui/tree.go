@@ -107,8 +107,16 @@ func (m *model) isPTX(r row) bool {
 	return im != nil && (im.Kind == fatbin.KindPTX || im.Kind == fatbin.KindRelocatablePTX)
 }
 
-// selected returns the row under the cursor.
+// selected returns what the cursor is on, in whatever view is shown.
 func (m *model) selected() (row, bool) {
+	if v := m.shownView(); v != nil {
+		return v.selected(m)
+	}
+	return m.treeSelected()
+}
+
+// treeSelected returns the row under the tree's cursor.
+func (m *model) treeSelected() (row, bool) {
 	if m.cur < 0 || m.cur >= len(m.rows) {
 		return row{none, none, none, none}, false
 	}
@@ -138,7 +146,7 @@ func (m *model) foldable(r row) bool {
 // rebuild makes the list of visible rows anew and keeps the cursor on its row,
 // or on what that lies under.
 func (m *model) rebuild() {
-	sel, had := m.selected()
+	sel, had := m.treeSelected()
 	m.rows = m.rows[:0]
 	for fi := range m.files {
 		m.rows = m.appendFile(m.rows, int32(fi))

@@ -15,6 +15,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *model) update(msg tea.Msg) tea.Cmd {
+	cmd := m.handle(msg)
+	if more := m.refreshView(); more != nil {
+		return tea.Batch(cmd, more, m.wake())
+	}
+	return cmd
+}
+
+func (m *model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
@@ -183,7 +191,7 @@ func (m *model) arrange() {
 	if m.prompt != nil {
 		panel = m.prompt.lines()
 	}
-	m.lay = arrange(m.w, m.h, m.focus, panel)
+	m.lay = arrange(m.w, m.h, m.focus, panel, m.look != viewBrowse)
 	m.scrollTree()
 	if m.text != nil {
 		m.text.scroll(m.text.top, m.textHeight())

@@ -26,13 +26,15 @@ func (m *model) View() string {
 		out = m.drawText(out)
 	case len(m.rows) == 0:
 		out = m.drawEmpty(out)
+	case m.shownView() != nil && !(m.lay.single && m.focus == paneDetails):
+		out = m.drawView(out, m.shownView())
 	case m.lay.wide:
 		out = m.drawWide(out)
 	case m.lay.single && m.focus == paneDetails:
 		out = append(out, m.rule(m.w, "details", m.detailsPlace(), true))
 		out = m.drawDetails(out, m.lay.details.h, 1)
 	default:
-		out = append(out, m.rule(m.w, "contents", m.treePlace(), m.focus == paneTree))
+		out = append(out, m.titleRule(m.w, m.treePlace()))
 		for i := range m.lay.tree.h {
 			out = append(out, m.drawRow(m.top+i, m.lay.tree.w))
 		}
@@ -62,7 +64,7 @@ func (m *model) drawTooSmall() string {
 
 func (m *model) drawWide(out []string) []string {
 	l := &m.lay
-	left := m.rule(l.treeTitle.w, "contents", m.treePlace(), m.focus == paneTree)
+	left := m.titleRule(l.treeTitle.w, m.treePlace())
 	right := m.rule(l.detailsTitle.w-1, "details", m.detailsPlace(), m.focus == paneDetails)
 	out = append(out, left+m.th.dim.s("┬")+right)
 	bar := m.th.dim.s("│") + " "
@@ -89,6 +91,32 @@ func (m *model) rule(w int, title, place string, focus bool) string {
 		left = append(left, seg{strings.Repeat("─", n), m.th.dim})
 	}
 	return ends(w, left, right)
+}
+
+// titleRule is the rule above the tree or a view: the bar of views, and where
+// in what is shown one is.
+func (m *model) titleRule(w int, place string) string {
+	left := append([]seg{{"─", m.th.dim}}, m.viewBar(barRoom(w, place), m.focus == paneTree)...)
+	if place != "" {
+		place = " " + place + " "
+	}
+	right := []seg{{place, m.th.dim}, {"─", m.th.dim}}
+	if n := w - segsWidth(left) - segsWidth(right); n > 0 {
+		left = append(left, seg{strings.Repeat("─", n), m.th.dim})
+	}
+	return ends(w, left, right)
+}
+
+// drawView draws a view over the width, and the details below where there is
+// room.
+func (m *model) drawView(out []string, v view) []string {
+	out = append(out, m.titleRule(m.w, v.place(m)))
+	out = append(out, v.draw(m, m.lay.tree.w, m.lay.tree.h)...)
+	if m.lay.single {
+		return out
+	}
+	out = append(out, m.rule(m.w, "details", m.detailsPlace(), m.focus == paneDetails))
+	return m.drawDetails(out, m.lay.details.h, 1)
 }
 
 func (m *model) treePlace() string {
@@ -119,7 +147,7 @@ func (m *model) detailsPlace() string {
 
 // drawEmpty is the screen before anything is open.
 func (m *model) drawEmpty(out []string) []string {
-	out = append(out, m.rule(m.w, "contents", "", true), spaces(m.w))
+	out = append(out, m.titleRule(m.w, ""), spaces(m.w))
 	text := "nothing open: o opens a library, an executable or an object file"
 	if m.opening != "" {
 		text = "opening " + clean(m.opening) + " …"
