@@ -634,7 +634,7 @@ func TestBadPackages(t *testing.T) {
 
 	res = w.run(Options{Limits: pack.Limits{Ratio: 20}}, "bomb")
 	w.wantPaths(res, "bomb/bomb.zip!a.so")
-	wantFinding(t, res.Args[0], index.Warning, "bomb.zip!zeros.so", "left out")
+	wantFinding(t, res.Args[0], index.Error, "bomb.zip!zeros.so", "left out")
 	if len(res.Args[0].Findings) != 1 {
 		t.Errorf("a bound is told more than once: %v", res.Args[0].Findings)
 	}

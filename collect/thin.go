@@ -19,7 +19,7 @@ import (
 // the sizes must agree.
 func (a *argWalk) thin(ctx context.Context, out *outcome, members []elfscan.ThinMember) (files []*index.File) {
 	if out.st == nil {
-		out.find(index.Warning, out.place, fmt.Sprintf("a thin archive inside of a package: its %d members are other files and are not read", len(members)))
+		out.find(index.Error, out.place, fmt.Sprintf("a thin archive inside of a package: its %d members are other files and are not read", len(members)))
 		return nil
 	}
 	seen := map[string]int{}

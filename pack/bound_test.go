@@ -47,7 +47,7 @@ func TestRatio(t *testing.T) {
 			got, sum, err := walk(t, c.data, name, lim)
 			must(t, err)
 			f := finding(t, sum, "more than 2 bytes for each packed one")
-			if f.Path != c.path || f.Severity != SeverityWarning {
+			if f.Path != c.path || f.Severity != SeverityError {
 				t.Errorf("%v", f)
 			}
 			if name == "zip" && listing(got) != "first=1\nbomb=error: unpacks to too much\nlast=2" || name == "tar.gz" && (len(got) != 3 || got[2].body != "2") {

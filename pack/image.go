@@ -204,7 +204,7 @@ func (w *walker) dockerImages(b blobs) ([]image, error) {
 	var out []image
 	for _, m := range list {
 		if len(out) == maxImages {
-			w.find(SeverityWarning, "", "only the first %d images are read", maxImages)
+			w.find(SeverityError, "", "only the first %d images are read", maxImages)
 			break
 		}
 		if len(m.Layers) > maxLayers {

@@ -87,7 +87,7 @@ func (w *walker) unpack(path string, src source) (*backing, error) {
 		b.release()
 		return nil, w.halted
 	case errors.Is(err, errDense):
-		w.find(SeverityWarning, path, "left out: it %v, more than %d bytes for each packed one", err, w.lim.Ratio)
+		w.find(SeverityError, path, "left out: it %v, more than %d bytes for each packed one", err, w.lim.Ratio)
 	case errors.Is(err, errTemp):
 		w.find(SeverityError, path, "left out: %v", err)
 	case err != nil:

@@ -127,7 +127,7 @@ func (r *ociReader) index(data []byte, ref string, depth int) error {
 		}
 		r.seen[d.Digest] = true
 		if len(r.images) == maxImages || len(r.seen) > 8*maxImages {
-			r.w.find(SeverityWarning, "", "only the first %d images are read", len(r.images))
+			r.w.find(SeverityError, "", "only the first %d images are read", len(r.images))
 			return nil
 		}
 		r.descriptor(d, ref, depth)

@@ -5,8 +5,9 @@ import "fmt"
 // Severity says what a finding means for the answer.
 type Severity int
 
-// A warning: something was left out by a bound, or is odd. An error: something
-// is damaged and could not be read.
+// A warning: something is odd, and nothing is lost. An error: something was not
+// read, because it is damaged, encrypted or beyond a bound; an answer for the
+// package is then one for a part of it.
 const (
 	SeverityWarning Severity = iota
 	SeverityError
@@ -52,6 +53,7 @@ const (
 func (w *walker) find(s Severity, path, format string, args ...any) {
 	if len(w.sum.Findings) >= maxFindings {
 		w.unsaid++
+		w.unsaidWorst = max(w.unsaidWorst, s)
 		return
 	}
 	w.sum.Findings = append(w.sum.Findings, Finding{path, fmt.Sprintf(format, args...), s})
@@ -63,6 +65,6 @@ func (w *walker) closeFindings() {
 		w.sum.Findings = append(w.sum.Findings, Finding{"", fmt.Sprintf("%d more names were changed", w.renamed-maxNameFindings), SeverityWarning})
 	}
 	if w.unsaid > 0 {
-		w.sum.Findings = append(w.sum.Findings, Finding{"", fmt.Sprintf("%d more findings are left out", w.unsaid), SeverityWarning})
+		w.sum.Findings = append(w.sum.Findings, Finding{"", fmt.Sprintf("%d more findings are left out", w.unsaid), w.unsaidWorst})
 	}
 }

@@ -25,12 +25,13 @@ type walker struct {
 	sum   Summary
 	names names
 
-	halted    error // why the walk ends; sticky
-	entries   int   // of every kind
-	delivered int   // members that were told from their package, visited or not
-	renamed   int
-	unsaid    int // findings beyond the list
-	merged    int // paths, see maxMerged
+	halted      error // why the walk ends; sticky
+	entries     int   // of every kind
+	delivered   int   // members that were told from their package, visited or not
+	renamed     int
+	unsaidWorst Severity
+	unsaid      int // findings beyond the list
+	merged      int // paths, see maxMerged
 }
 
 // A place is where members come from.
@@ -108,7 +109,7 @@ func (w *walker) alive() error {
 func (w *walker) stop(format string, args ...any) error {
 	if w.halted == nil {
 		w.halted = errBound
-		w.sum.Findings = append(w.sum.Findings, Finding{"", fmt.Sprintf(format, args...), SeverityWarning})
+		w.sum.Findings = append(w.sum.Findings, Finding{"", fmt.Sprintf(format, args...), SeverityError})
 	}
 	return w.halted
 }
@@ -150,7 +151,7 @@ func (w *walker) deliver(pl place, name string, src source) error {
 			return nil
 		}
 		if pl.depth >= w.lim.Depth {
-			w.find(SeverityWarning, full, "left out: packages are opened to a depth of %d", w.lim.Depth)
+			w.find(SeverityError, full, "left out: packages are opened to a depth of %d", w.lim.Depth)
 			return nil
 		}
 		if (kind == FormatZip || kind == FormatDeb) && src.at == nil {

@@ -136,7 +136,7 @@ func (w *walker) zipMember(pl place, src source, f *zip.File, count *zipInput, c
 	switch mode := f.Mode(); {
 	case strings.HasSuffix(f.Name, "/"):
 		if f.UncompressedSize64 != 0 {
-			w.find(SeverityWarning, pl.prefix+w.clean(pl, f.Name), "left out: a folder with content")
+			w.find(SeverityError, pl.prefix+w.clean(pl, f.Name), "left out: a folder with content")
 		}
 		return nil
 	case mode&fs.ModeSymlink != 0:
@@ -151,7 +151,7 @@ func (w *walker) zipMember(pl place, src source, f *zip.File, count *zipInput, c
 	name := w.clean(pl, f.Name)
 	full := pl.prefix + name
 	if f.Flags&zipEncrypted != 0 {
-		w.find(SeverityWarning, full, "left out: it is encrypted")
+		w.find(SeverityError, full, "left out: it is encrypted")
 		return nil
 	}
 	if f.UncompressedSize64 > math.MaxInt64-1 || f.CompressedSize64 > math.MaxInt64-1 {
@@ -161,11 +161,10 @@ func (w *walker) zipMember(pl place, src source, f *zip.File, count *zipInput, c
 	inner, done, err := w.zipSource(src, f, count)
 	defer done()
 	if err != nil {
-		s := SeverityError
 		if errors.Is(err, zip.ErrAlgorithm) {
-			s, err = SeverityWarning, fmt.Errorf("compression method %d is not known", f.Method)
+			err = fmt.Errorf("compression method %d is not known", f.Method)
 		}
-		w.find(s, full, "left out: %v", err)
+		w.find(SeverityError, full, "left out: %v", err)
 		return nil
 	}
 	if conda && isCondaTar(f.Name) {

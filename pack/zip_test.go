@@ -21,10 +21,10 @@ func TestZipOddities(t *testing.T) {
 	if listing(got) != "c=good" {
 		t.Errorf("got %s", listing(got))
 	}
-	if f := finding(t, sum, "encrypted"); f.Path != "a" || f.Severity != SeverityWarning {
+	if f := finding(t, sum, "encrypted"); f.Path != "a" || f.Severity != SeverityError {
 		t.Errorf("%v", f)
 	}
-	if f := finding(t, sum, "method 14"); f.Path != "b" || f.Severity != SeverityWarning {
+	if f := finding(t, sum, "method 14"); f.Path != "b" || f.Severity != SeverityError {
 		t.Errorf("%v", f)
 	}
 }
